@@ -1,0 +1,95 @@
+"""One record shape for every figure: what was measured, on what, with what uncertainty and at what scale."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from quartet.errors import InputError
+from quartet.files import read_jsonl, write_jsonl
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A value with the number of items behind it and a 95 % interval (None where none can be given)."""
+
+    value: float
+    n: int
+    ci_low: float | None = None
+    ci_high: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("value", "ci_low", "ci_high"):
+            number = getattr(self, name)
+            if number is not None and not math.isfinite(number):
+                raise ValueError(f"a measure's {name} is {number}: it is not a result")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """A line of results.jsonl.
+
+    Attributes:
+        table: perplexity, rerank, sts, wordsim, polarity, runtime, training, ...
+        system: a model's name in params.yaml or a baseline (first-pass, oracle, word2vec, majority, ...);
+            a variant of reading is part of it: ``tta/context``.
+        metric: ppl, pppl, wer, pearson, accuracy, ms, ...
+        n: the number of items behind the value (utterances, pairs, tokens, repeats).
+        seed: the training seed, None for what has none.
+        device: what computed it, e.g. ``cpu``.
+        scale: one line that says how large the system and its training were.
+    """
+
+    experiment: str
+    table: str
+    system: str
+    dataset: str
+    split: str
+    metric: str
+    value: float
+    n: int
+    ci_low: float | None
+    ci_high: float | None
+    seed: int | None
+    device: str
+    scale: str
+
+    def __post_init__(self) -> None:
+        Measure(self.value, self.n, self.ci_low, self.ci_high)
+
+    @property
+    def key(self) -> tuple[str, str, str, str, str, int]:
+        """What a figure is of; two results with one key contradict each other."""
+        seed = -1 if self.seed is None else self.seed
+        return (self.table, self.dataset, self.split, self.system, self.metric, seed)
+
+
+def write_results(path: str | Path, results: Iterable[Result]) -> None:
+    """Write results as sorted JSON lines: the same results give the same bytes.
+
+    Raises:
+        ValueError: two results have the same key.
+    """
+    rows = sorted(results, key=lambda row: row.key)
+    for before, after in zip(rows, rows[1:], strict=False):
+        if before.key == after.key:
+            raise ValueError(f"two results for {before.key}")
+    write_jsonl(path, (dataclasses.asdict(row) for row in rows))
+
+
+def read_results(path: str | Path) -> list[Result]:
+    """Read a file of results.
+
+    Raises:
+        InputError: the file is absent or a line is not a result.
+    """
+    results = []
+    for number, row in read_jsonl(path):
+        try:
+            results.append(Result(**row))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{path}:{number}", f"not a result ({error})") from error
+    return results
