@@ -1,0 +1,28 @@
+"""Batches of what a model reads: single sentences, document spans, or windows of a stream."""
+
+from __future__ import annotations
+
+from quartet.data.batch import BatchSource
+from quartet.data.sentences import SentenceSource
+from quartet.data.spans import SpanSource
+from quartet.data.streams import StreamSource
+from quartet.models.config import ModelConfig
+from quartet.text.encoded import EncodedCorpus
+from quartet.text.tokenizer import TextTokenizer
+
+
+def open_source(
+    config: ModelConfig, corpus: EncodedCorpus, tokenizer: TextTokenizer, *, batch_size: int, seed: int | None
+) -> BatchSource:
+    """The source that fits ``reads``; `seed` None gives evaluation order."""
+    if config.reads == "streams":
+        return StreamSource(
+            corpus,
+            tokenizer,
+            window=config.max_length,
+            batch_size=batch_size,
+            seed=seed,
+            index=config.recurrence.index,
+        )
+    kind = SentenceSource if config.reads == "sentences" else SpanSource
+    return kind(corpus, tokenizer, max_length=config.max_length, batch_size=batch_size, seed=seed)

@@ -1,0 +1,95 @@
+"""A batch of token ids with the place of every token, before any objective has touched it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from quartet.text.tokenizer import SPECIALS
+
+UNKNOWN_ID = SPECIALS.index("[UNK]")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Inputs of one step.
+
+    Attributes:
+        ids_BT: token ids, padded on the right.
+        positions_BTP: sequence, token, sentence and paragraph index of each token, from 0.
+        real_BT: False at padding.
+        following_B: the token after each row's last one (streams only), a target for CLM.
+        fresh: the rows do not continue those of the batch before.
+    """
+
+    ids_BT: Tensor
+    positions_BTP: Tensor
+    real_BT: Tensor
+    following_B: Tensor | None = None
+    fresh: bool = True
+
+    def to(self, device: torch.device | str) -> Batch:
+        following_B = None if self.following_B is None else self.following_B.to(device)
+        return replace(
+            self,
+            ids_BT=self.ids_BT.to(device),
+            positions_BTP=self.positions_BTP.to(device),
+            real_BT=self.real_BT.to(device),
+            following_B=following_B,
+        )
+
+
+class BatchSource(Protocol):
+    """Batches by number: step n gives the same batch whenever, and by whomever, it is asked for.
+
+    This is what lets a killed training go on as if nothing had happened.
+    """
+
+    @property
+    def steps_per_epoch(self) -> int: ...
+
+    def batch(self, step: int) -> Batch: ...
+
+
+def is_own(ids: Tensor) -> Tensor:
+    """True at the text's own tokens (an unknown word is one of them), False at special tokens and padding."""
+    return (ids >= len(SPECIALS)) | (ids == UNKNOWN_ID)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One input as arrays: ids (n,) and, for each, its (token, sentence, paragraph) indices (n, 3)."""
+
+    ids: np.ndarray
+    segments: np.ndarray
+
+
+def framed(row: Row, first: int, last: int) -> Row:
+    """Put one special token on either side, with the segment indices of its neighbour (Bai et al. 2021, "Input").
+
+    A row of sentence indices 0 0 1 becomes 0 0 0 1 1. An empty row gets zeros.
+    """
+    ids = np.concatenate([[first], row.ids, [last]]).astype(np.int64)
+    if len(row.ids) == 0:
+        return Row(ids, np.zeros((2, 3), dtype=np.int64))
+    return Row(ids, np.concatenate([row.segments[:1], row.segments, row.segments[-1:]]).astype(np.int64))
+
+
+def collate(rows: Sequence[Row], pad_id: int) -> Batch:
+    """Pad rows on the right into one batch; the sequence index counts from 0 in each row."""
+    longest = max(len(row.ids) for row in rows)
+    ids = np.full((len(rows), longest), pad_id, dtype=np.int64)
+    positions = np.zeros((len(rows), longest, 4), dtype=np.int64)
+    real = np.zeros((len(rows), longest), dtype=bool)
+    for index, row in enumerate(rows):
+        length = len(row.ids)
+        ids[index, :length] = row.ids
+        positions[index, :length, 0] = np.arange(length)
+        positions[index, :length, 1:] = row.segments
+        real[index, :length] = True
+    return Batch(torch.from_numpy(ids), torch.from_numpy(positions), torch.from_numpy(real))

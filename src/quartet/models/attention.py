@@ -1,0 +1,92 @@
+"""Multi-head attention over a source that need not be the query's own sequence, and the post-norm layer around it."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from quartet.models.config import ModelConfig
+
+
+class MultiHeadAttention(nn.Module):
+    """Scaled dot-product attention with separate inputs for queries and for keys and values.
+
+    T-TA needs them apart: its queries move from layer to layer, its keys and values do not (Shin et al. 2020, Eq. 2).
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.heads = config.heads
+        self.dropout = config.attention_dropout
+        self.query = nn.Linear(config.dim, config.dim)
+        self.key = nn.Linear(config.dim, config.dim)
+        self.value = nn.Linear(config.dim, config.dim)
+        self.output = nn.Linear(config.dim, config.dim)
+
+    def forward(
+        self, query_BTD: Tensor, source_BSD: Tensor, allowed_B1TS: Tensor | None, causal: bool = False
+    ) -> Tensor:
+        """Attend from each query to the source.
+
+        Args:
+            allowed_B1TS: True where query t may see key s, broadcastable; None: every key (or, with `causal`, every
+                key up to the query's own place).
+
+        Returns:
+            (B, T, D). A query that may see nothing gets the zero context (before the output projection's bias), and
+            no gradient reaches the source from it, on every device.
+        """
+        q_BHTK, k_BHSK, v_BHSK = (
+            projected.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+            for projected in (self.query(query_BTD), self.key(source_BSD), self.value(source_BSD))
+        )
+        dropout = self.dropout if self.training else 0.0
+        if allowed_B1TS is None:
+            context_BHTK = F.scaled_dot_product_attention(
+                q_BHTK, k_BHSK, v_BHSK, dropout_p=dropout, is_causal=causal
+            )
+        else:
+            assert not causal, "give either a mask or causal"
+            some_key_B1T1 = allowed_B1TS.any(dim=-1, keepdim=True)
+            context_BHTK = F.scaled_dot_product_attention(
+                q_BHTK, k_BHSK, v_BHSK, attn_mask=allowed_B1TS | ~some_key_B1T1, dropout_p=dropout
+            )
+            context_BHTK = context_BHTK * some_key_B1T1
+        output: Tensor = self.output(context_BHTK.transpose(1, 2).flatten(2))
+        return output
+
+
+class FeedForward(nn.Module):
+    """Two position-wise linear maps with an (exact) GELU between them."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.inner = nn.Linear(config.dim, config.inner)
+        self.outer = nn.Linear(config.inner, config.dim)
+
+    def forward(self, x_BTD: Tensor) -> Tensor:
+        output: Tensor = self.outer(F.gelu(self.inner(x_BTD)))
+        return output
+
+
+class PostNormLayer(nn.Module):
+    """Norm(Add(q, attention)), then Norm(Add(x, FeedForward(x))): Eq. 1 of Shin et al. 2020, and BERT's layer.
+
+    The residual runs along the query only.
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(config)
+        self.attention_norm = nn.LayerNorm(config.dim)
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_norm = nn.LayerNorm(config.dim)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self, query_BTD: Tensor, source_BSD: Tensor, allowed_B1TS: Tensor | None, causal: bool = False
+    ) -> Tensor:
+        attended_BTD = self.attention(query_BTD, source_BSD, allowed_B1TS, causal)
+        x_BTD = self.attention_norm(query_BTD + self.dropout(attended_BTD))
+        output: Tensor = self.feed_forward_norm(x_BTD + self.dropout(self.feed_forward(x_BTD)))
+        return output

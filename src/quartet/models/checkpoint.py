@@ -1,0 +1,112 @@
+"""A trained model as a folder: model.safetensors, config.json, tokenizer.json."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from quartet.errors import InputError
+from quartet.files import read_json, write_json
+from quartet.models import build
+from quartet.models.config import ModelConfig
+from quartet.models.network import Network
+from quartet.text.tokenizer import TextTokenizer
+from quartet.training.config import TrainingConfig
+
+WEIGHTS, CONFIG, TOKENIZER = "model.safetensors", "config.json", "tokenizer.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCard:
+    """What a model is, beside its weights.
+
+    Attributes:
+        name: its entry in params.yaml.
+        seed: of initialisation, data order, masks and dropout.
+        corpus, corpus_words: what it was trained on, and how many words that has.
+        steps: optimiser steps done.
+        parameters: trained numbers, each shared one counted once.
+    """
+
+    name: str
+    seed: int
+    corpus: str
+    corpus_words: int
+    steps: int
+    parameters: int
+    model: ModelConfig
+    training: TrainingConfig
+
+    @property
+    def scale(self) -> str:
+        """One line that goes beside every figure of this model."""
+        return (
+            f"{self.parameters / 1e6:.2f} M parameters, {self.steps:,} steps, "
+            f"{self.corpus} ({self.corpus_words / 1e6:.2f} M words)"
+        )
+
+
+def save_model(folder: Path, network: Network, card: ModelCard, tokenizer: TextTokenizer) -> None:
+    """Write the three files into an existing folder."""
+    tensors = {name: tensor.detach().contiguous().cpu() for name, tensor in network.state_dict().items()}
+    save_file(tensors, folder / WEIGHTS)
+    write_json(folder / CONFIG, dataclasses.asdict(card))
+    tokenizer.save(folder / TOKENIZER)
+
+
+def load_card(folder: Path) -> ModelCard:
+    """Read config.json.
+
+    Raises:
+        InputError: the folder holds no model of ours, or the file is broken.
+    """
+    path = folder / CONFIG
+    if not path.is_file():
+        raise InputError(folder, "not a trained model: it has no config.json", "name a folder that pretrain wrote")
+    content: Any = read_json(path)
+    try:
+        return TypeAdapter(ModelCard).validate_python(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"{path}: {key}", str(first["msg"]), "train or copy the model again") from error
+
+
+def load_network(folder: Path, card: ModelCard, tokenizer: TextTokenizer) -> Network:
+    """Build the network and fill it from model.safetensors.
+
+    Raises:
+        InputError: the weights are absent, truncated, or of another shape than config.json and tokenizer.json say.
+    """
+    path = folder / WEIGHTS
+    if not path.is_file():
+        raise InputError(path, "no such file", "train or copy the model again")
+    try:
+        tensors = load_file(path)
+    except SafetensorError as error:
+        raise InputError(path, f"not a whole safetensors file ({error})", "train or copy the model again") from error
+    network = build(card.model, tokenizer.vocab_size)
+    expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+    found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    if expected != found:
+        name = min(key for key in expected.keys() | found.keys() if expected.get(key) != found.get(key))
+        raise InputError(
+            path,
+            f"tensor {name} has shape {found.get(name)} where config.json and tokenizer.json need {expected.get(name)}",
+            "the three files must come from one training",
+        )
+    network.load_state_dict(tensors)
+    return network.eval()
+
+
+def copy_model(source: Path, target: Path) -> None:
+    """Copy the three files of a model into an existing folder."""
+    for name in (WEIGHTS, CONFIG, TOKENIZER):
+        shutil.copyfile(source / name, target / name)

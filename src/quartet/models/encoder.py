@@ -1,0 +1,41 @@
+"""The Transformer encoder: uniLM with a causal mask, biLM and BERT without, SegaBERT with segment positions."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from quartet.models.attention import PostNormLayer
+from quartet.models.config import ModelConfig
+from quartet.models.network import Memory, Network
+from quartet.models.positions import AbsolutePositions
+
+
+class Encoder(Network):
+    """BERT's encoder (post-norm, learned positions); causal when the objective is CLM.
+
+    SegaBERT is this encoder with three tables of positions in place of one (Bai et al. 2021, Figure 1b).
+    """
+
+    def __init__(self, config: ModelConfig, vocabulary: int) -> None:
+        super().__init__(config, vocabulary)
+        self.causal = config.objective == "clm"
+        self.positions = AbsolutePositions(config)
+        self.embedding_norm = nn.LayerNorm(config.dim)
+        self.dropout = nn.Dropout(config.dropout)
+        self.layers = nn.ModuleList(PostNormLayer(config) for _ in range(config.layers))
+        self.initialise()
+        self.positions.initialise(config)
+
+    def embed(self, ids_BT: Tensor, positions_BTP: Tensor) -> Tensor:
+        x_BTD: Tensor = self.embedding_norm(self.tokens(ids_BT) + self.positions(positions_BTP))
+        return x_BTD
+
+    def forward(
+        self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor, memory: Memory | None = None
+    ) -> tuple[Tensor, Memory | None]:
+        x_BTD = self.dropout(self.embed(ids_BT, positions_BTP))
+        # Padding stands on the right, so a causal query never sees any; a batch without padding needs no mask either.
+        allowed_B1TS = None if self.causal or bool(real_BT.all()) else real_BT[:, None, None, :]
+        for layer in self.layers:
+            x_BTD = layer(x_BTD, x_BTD, allowed_B1TS, self.causal)
+        return x_BTD, None

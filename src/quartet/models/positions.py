@@ -1,0 +1,127 @@
+"""Where a token stands: absolute tables that are summed (BERT, SegaBERT, T-TA) and relative phases (Transformer-XL, Segatron-XL).
+
+Shape letters, here and in the other models: B batch, T tokens of the input, S keys (memory and input), M memory,
+D width, H heads, K width of a head, N any selection of tokens, V vocabulary, P the four kinds of position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from quartet.models.config import POSITIONS, ModelConfig, Position
+
+#: Base of the geometric series of wavelengths (Eq. 2).
+WAVELENGTH_BASE = 10000.0
+
+
+def fit_maximum(indices_BT: Tensor, maximum: int) -> Tensor:
+    """Bring an example's indices under `maximum` by subtracting (Bai et al. 2021, section "Data preparation").
+
+    One is subtracted from all indices of the example until the largest is maximum - 1, so differences between
+    neighbouring segments survive; what would fall below 0 stays at 0. With maximum 4, the paragraph indices
+    ``[2, 3, 4, 5]`` become ``[0, 1, 2, 3]`` and ``[0, 4]`` becomes ``[0, 3]``.
+
+    Args:
+        indices_BT: indices of one kind, one example a row.
+        maximum: rows of the position table.
+    """
+    excess_B1 = (indices_BT.amax(dim=1, keepdim=True) - (maximum - 1)).clamp(min=0)
+    return (indices_BT - excess_B1).clamp(min=0)
+
+
+def sinusoids(rows: int, dim: int) -> Tensor:
+    """(rows, dim) sines and cosines of Eq. 2 for the absolute positions 0, 1, 2, …, with a mean square of 1."""
+    angles = torch.arange(rows)[:, None] * WAVELENGTH_BASE ** (-torch.arange(0, dim, 2) / dim)
+    return torch.cat([angles.sin(), angles.cos()], dim=1)[:, :dim] * 2**0.5
+
+
+class AbsolutePositions(nn.Module):
+    """The sum of one learned embedding for each kind of position (Bai et al. 2021, Figure 1b)."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        rows = {
+            "sequence": config.max_length,
+            "token": config.maxima.token,
+            "sentence": config.maxima.sentence,
+            "paragraph": config.maxima.paragraph,
+        }
+        self.kinds: tuple[Position, ...] = tuple(kind for kind in POSITIONS if kind in config.positions)
+        self.tables = nn.ModuleDict({kind: nn.Embedding(rows[kind], config.dim) for kind in self.kinds})
+
+    def initialise(self, config: ModelConfig) -> None:
+        """Give each table its first values, as ``position_init`` says."""
+        for table in self.tables.values():
+            assert isinstance(table, nn.Embedding)
+            if config.position_init == "sinusoid":
+                with torch.no_grad():
+                    table.weight.copy_(config.init_std * sinusoids(*table.weight.shape))
+            else:
+                nn.init.normal_(table.weight, std=config.init_std)
+
+    def forward(self, positions_BTP: Tensor) -> Tensor:
+        """(B, T, P) indices -> (B, T, D)."""
+        total: Tensor | None = None
+        for kind in self.kinds:
+            table = self.tables[kind]
+            assert isinstance(table, nn.Embedding)
+            indices_BT = fit_maximum(positions_BTP[..., POSITIONS.index(kind)], table.num_embeddings)
+            total = table(indices_BT) if total is None else total + table(indices_BT)
+        assert total is not None
+        return total
+
+
+def split_dimension(dim: int, parts: int) -> list[int]:
+    """Divide the width of a relative position among its kinds: even parts, each nearest to an equal share.
+
+    Three parts of 410 are 136, 136 and 138, of 1024 they are 342, 342 and 340; two parts of 410 are 206 and 204.
+    """
+    share = 2 * int(dim / (2 * parts) + 0.5)
+    return [share] * (parts - 1) + [dim - share * (parts - 1)]
+
+
+class RelativePhases(nn.Module):
+    """Relative positions as rotations: Eq. 2 and 3 without a tensor of every pair.
+
+    The position term of Eq. 1, g . R(i - j) with g = W_R^T (q + v), is a sum over frequencies w of
+    ``g_sin sin((p_i - p_j) w) + g_cos cos((p_i - p_j) w)``. By sin(a - b) = sin a cos b - cos a sin b and
+    cos(a - b) = cos a cos b + sin a sin b it is an ordinary dot product: the query side, turned by its own position,
+    with ``[sin b, cos b]`` of the key's position. With several kinds of position the width D is split among them and
+    each part turns by its own index (Eq. 3); a model with one kind is Transformer-XL (Eq. 2).
+    """
+
+    frequencies_F: Tensor
+
+    def __init__(self, dim: int, kinds: Sequence[Position]) -> None:
+        super().__init__()
+        self.columns = [POSITIONS.index(kind) for kind in POSITIONS if kind in kinds]
+        self.widths = [part // 2 for part in split_dimension(dim, len(self.columns))]
+        parts = [
+            WAVELENGTH_BASE ** (-torch.arange(0, 2 * width, 2, dtype=torch.float64) / (2 * width))
+            for width in self.widths
+        ]
+        self.register_buffer("frequencies_F", torch.cat(parts).float(), persistent=False)
+
+    def angles(self, positions_BSP: Tensor, origin_B1P: Tensor) -> Tensor:
+        """Angles (B, S, D/2) of each position, counted from an origin of the row so that they stay small and exact."""
+        offsets_BSP = (positions_BSP - origin_B1P).to(self.frequencies_F.dtype)
+        turns = [
+            offsets_BSP[..., column, None].expand(*offsets_BSP.shape[:2], width)
+            for column, width in zip(self.columns, self.widths, strict=True)
+        ]
+        return torch.cat(turns, dim=-1) * self.frequencies_F
+
+    @staticmethod
+    def keys(angles_BSF: Tensor) -> Tensor:
+        """The key side, (B, S, D): sines then cosines."""
+        return torch.cat([angles_BSF.sin(), angles_BSF.cos()], dim=-1)
+
+    @staticmethod
+    def queries(content_BTHD: Tensor, angles_BTF: Tensor) -> Tensor:
+        """The query side: (B, T, H, D) of g = [g_sin, g_cos], turned by the query's own angles."""
+        g_sin, g_cos = content_BTHD.chunk(2, dim=-1)
+        sin, cos = angles_BTF.sin()[:, :, None], angles_BTF.cos()[:, :, None]
+        return torch.cat([g_cos * sin - g_sin * cos, g_sin * sin + g_cos * cos], dim=-1)

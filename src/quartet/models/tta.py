@@ -1,0 +1,54 @@
+"""T-TA: the Transformer-based Text Autoencoder (Shin et al. 2020, section 4.2)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from quartet.models.attention import PostNormLayer
+from quartet.models.config import ModelConfig
+from quartet.models.network import Memory, Network
+from quartet.models.positions import AbsolutePositions
+
+
+class TTA(Network):
+    """Every token predicted from all others in one pass.
+
+    Two things keep a token from its own prediction: the diagonal of every attention is masked, and keys and values are
+    the embedding layer's output in every layer (input isolation), so that what a query gathers in one layer can never
+    come back as another token's key in the next. Only queries move; they start from the positions alone.
+    """
+
+    def __init__(self, config: ModelConfig, vocabulary: int, mask_id: int) -> None:
+        super().__init__(config, vocabulary)
+        self.mask_id = mask_id
+        self.positions = AbsolutePositions(config)
+        self.embedding_norm = nn.LayerNorm(config.dim)
+        self.dropout = nn.Dropout(config.dropout)
+        self.layers = nn.ModuleList(PostNormLayer(config) for _ in range(config.layers))
+        self.initialise()
+        self.positions.initialise(config)
+
+    def embed(self, ids_BT: Tensor, positions_BTP: Tensor) -> Tensor:
+        """The isolated input, K = V = X + P (normalised unless ``tta.normalise_inputs`` is off)."""
+        x_BTD: Tensor = self.tokens(ids_BT) + self.positions(positions_BTP)
+        return self.embedding_norm(x_BTD) if self.config.tta.normalise_inputs else x_BTD
+
+    def first_query(self, positions_BTP: Tensor) -> Tensor:
+        """Q1 = P, or the normalised [MASK] + P of the released code; it depends on no token."""
+        p_BTD: Tensor = self.positions(positions_BTP)
+        if self.config.tta.first_query == "position":
+            return p_BTD
+        q_BTD: Tensor = self.embedding_norm(self.tokens.weight[self.mask_id] + p_BTD)
+        return q_BTD
+
+    def forward(
+        self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor, memory: Memory | None = None
+    ) -> tuple[Tensor, Memory | None]:
+        source_BTD = self.dropout(self.embed(ids_BT, positions_BTP))
+        query_BTD = self.dropout(self.first_query(positions_BTP))
+        others_TT = ~torch.eye(ids_BT.shape[1], dtype=torch.bool, device=ids_BT.device)
+        allowed_B1TS = others_TT & real_BT[:, None, None, :]
+        for layer in self.layers:
+            query_BTD = layer(query_BTD, source_BTD, allowed_B1TS)
+        return query_BTD, None

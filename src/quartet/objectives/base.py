@@ -1,0 +1,88 @@
+"""What an objective is: how a batch becomes inputs and targets, and how a text is read for scoring."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from quartet.data.batch import Batch, is_own
+from quartet.models.network import Memory, Network
+
+#: A target that counts in no loss.
+IGNORED = -100
+
+
+@dataclass(frozen=True)
+class States:
+    """What a network says of each token of a batch.
+
+    Attributes:
+        predictive_BTD: [b, t] predicts token t of row b (through the head).
+        contextual_BTD: [b, t] represents token t in its context. For CLM it has read the token itself; for MLM and LAE
+            it is the predictive state.
+        memory: for the next window of the same streams.
+    """
+
+    predictive_BTD: Tensor
+    contextual_BTD: Tensor
+    memory: Memory | None = None
+
+
+class Objective(ABC):
+    """A training objective and the reading that goes with it.
+
+    Attributes:
+        predicts_end: a text's score includes its closing token (CLM alone: without it, a proper probability over texts
+            of all lengths is not defined).
+        pseudo: the scores are pseudo-log-likelihoods, sums of log p(token | all other tokens).
+    """
+
+    predicts_end = False
+    pseudo = True
+
+    def __init__(self, mask_probability: float = 0.15, loss_on_specials: bool = False) -> None:
+        self.mask_probability = mask_probability
+        self.loss_on_specials = loss_on_specials
+
+    @abstractmethod
+    def training_pair(self, batch: Batch, vocabulary: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Input ids (B, T) and targets (B, T), `IGNORED` where nothing is to be predicted.
+
+        Target t belongs to the network's output at t.
+        """
+
+    @abstractmethod
+    def states(
+        self, network: Network, batch: Batch, memory: Memory | None = None, masked: bool = True
+    ) -> States:
+        """Read texts as the objective scores them.
+
+        Args:
+            masked: for MLM, mask and predict each token in turn; False reads the intact input once.
+        """
+
+    def predicted(self, batch: Batch) -> Tensor:
+        """(B, T) True at the tokens that a score adds up: the text's own, and the closing one for CLM."""
+        own_BT = is_own(batch.ids_BT) & batch.real_BT
+        if not self.predicts_end:
+            return own_BT
+        last_BT = batch.real_BT & ~F.pad(batch.real_BT[:, 1:], (0, 1), value=False)
+        return own_BT | last_BT
+
+    def loss(
+        self, network: Network, batch: Batch, random: torch.Generator, memory: Memory | None = None
+    ) -> tuple[Tensor, int, Memory | None]:
+        """Mean cross-entropy in nats over the batch's targets, their number, and the memory after it.
+
+        Logits are computed at the targets alone.
+        """
+        inputs_BT, targets_BT = self.training_pair(batch, network.tokens.num_embeddings, random)
+        hidden_BTD, memory = network(inputs_BT, batch.positions_BTP, batch.real_BT, memory)
+        wanted_BT = targets_BT != IGNORED
+        targets_N = targets_BT[wanted_BT]
+        loss = F.cross_entropy(network.logits(hidden_BTD[wanted_BT]), targets_N)
+        return loss, len(targets_N), memory

@@ -1,0 +1,34 @@
+"""Causal language modelling: each token from those before it (uniLM, Transformer-XL)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from quartet.data.batch import Batch
+from quartet.models.network import Memory, Network
+from quartet.objectives.base import IGNORED, Objective, States
+
+
+class CausalLM(Objective):
+    """log p(x) = sum_i log p(x_i | x_<i), the closing token included."""
+
+    predicts_end = True
+    pseudo = False
+
+    def training_pair(self, batch: Batch, vocabulary: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
+        """The next token of each; the output after a text's last token has no target."""
+        next_BT = F.pad(batch.ids_BT[:, 1:], (0, 1), value=IGNORED)
+        real_next_BT = F.pad(batch.real_BT[:, 1:], (0, 1), value=False)
+        targets_BT = next_BT.masked_fill(~real_next_BT, IGNORED)
+        if batch.following_B is not None:
+            targets_BT[:, -1] = batch.following_B
+        return batch.ids_BT, targets_BT
+
+    def states(
+        self, network: Network, batch: Batch, memory: Memory | None = None, masked: bool = True
+    ) -> States:
+        """One pass; the output at t - 1 predicts token t. The first token of a row has no prediction (zeros)."""
+        hidden_BTD, memory = network(batch.ids_BT, batch.positions_BTP, batch.real_BT, memory)
+        return States(F.pad(hidden_BTD[:, :-1], (0, 0, 1, 0)), hidden_BTD, memory)

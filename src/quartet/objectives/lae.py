@@ -1,0 +1,24 @@
+"""Language autoencoding: every token from all others, in one pass (Shin et al. 2020, section 4.1)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from quartet.data.batch import Batch, is_own
+from quartet.models.network import Memory, Network
+from quartet.objectives.base import IGNORED, Objective, States
+
+
+class LanguageAutoencoding(Objective):
+    """The targets are the inputs; the network (T-TA) keeps each token from its own prediction."""
+
+    def training_pair(self, batch: Batch, vocabulary: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
+        wanted_BT = batch.real_BT if self.loss_on_specials else batch.real_BT & is_own(batch.ids_BT)
+        return batch.ids_BT, batch.ids_BT.masked_fill(~wanted_BT, IGNORED)
+
+    def states(
+        self, network: Network, batch: Batch, memory: Memory | None = None, masked: bool = True
+    ) -> States:
+        hidden_BTD, memory = network(batch.ids_BT, batch.positions_BTP, batch.real_BT, memory)
+        return States(hidden_BTD, hidden_BTD, memory)

@@ -1,0 +1,1 @@
+"""Texts to token log-probabilities and vectors."""

@@ -1,0 +1,173 @@
+"""A trained model for people who want scores and vectors: texts in, log-probabilities and embeddings out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from quartet.data.batch import Batch, Row
+from quartet.data.segments import SegmentedTokens
+from quartet.models.checkpoint import TOKENIZER, ModelCard, load_card, load_network
+from quartet.models.network import Network
+from quartet.objectives import OBJECTIVES
+from quartet.scoring.reading import Reader
+from quartet.text.encoded import EncodedCorpus
+from quartet.text.tokenizer import TextTokenizer
+
+#: Logits (tokens x vocabulary) that are held at once.
+LOGIT_BUDGET = 1 << 24
+
+Layer = Literal["context", "embed"]
+#: Called with (tokens done, tokens in all).
+Progress = Callable[[int, int], None]
+
+
+class LanguageModel:
+    """A network with its objective and tokenizer.
+
+    A text is a string, read as one sentence of one paragraph. Documents, with their real sentences and paragraphs, come
+    from an encoded corpus through :meth:`corpus_logprobs`. A text longer than the model's inputs is read in parts.
+    """
+
+    def __init__(self, network: Network, tokenizer: TextTokenizer, card: ModelCard, device: str = "cpu") -> None:
+        self.network = network.eval().to(device)
+        self.tokenizer = tokenizer
+        self.card = card
+        self.device = device
+        self.objective = OBJECTIVES[card.model.objective]()
+        self._reader = Reader(self.network, self.objective, tokenizer, device)
+
+    @property
+    def name(self) -> str:
+        return self.card.name
+
+    @property
+    def seed(self) -> int:
+        return self.card.seed
+
+    @property
+    def scale(self) -> str:
+        return self.card.scale
+
+    @property
+    def masks(self) -> bool:
+        """Whether mask-and-predict and the intact input are two readings (MLM only)."""
+        return self.card.model.objective == "mlm"
+
+    @property
+    def embedding_table(self) -> np.ndarray:
+        """(V, D): the bare token table."""
+        table: np.ndarray = self.network.tokens.weight.detach().cpu().numpy()
+        return table
+
+    def token_logprobs(self, texts: Sequence[str], masked: bool = True) -> list[np.ndarray]:
+        """Natural log-probabilities of each text's tokens, in order; for CLM the closing token is the last.
+
+        For MLM and LAE they are pseudo-log-probabilities, log p(token | all other tokens of the text).
+
+        Args:
+            masked: False: an MLM reads the intact input (biLM\\M), whose values are no log-likelihoods.
+        """
+        rows = self._rows(texts)
+        return self._logprobs(rows, int(self.objective.predicts_end), masked)
+
+    def score(self, texts: Sequence[str], masked: bool = True) -> list[float]:
+        """The sum of each text's token log-probabilities, in nats."""
+        return [float(values.sum()) for values in self.token_logprobs(texts, masked)]
+
+    def embed(self, texts: Sequence[str], layer: Layer = "context", masked: bool = True) -> np.ndarray:
+        """(len(texts), D): the mean over a text's own tokens, specials left out; zeros for an empty text.
+
+        Args:
+            layer: ``context``: the last layer's output, before the head; ``embed``: the embedding layer's.
+            masked: False: an MLM reads the intact input.
+        """
+        rows = self._rows(texts)
+        sums = np.zeros((len(rows), self.card.model.dim))
+        for reading in self._reader.read(rows, layer, masked):
+            np.add.at(sums, reading.texts_N, reading.vectors_ND.cpu().numpy())
+        lengths = np.array([max(1, len(row.ids)) for row in rows])
+        means: np.ndarray = sums / lengths[:, None]
+        return means
+
+    def corpus_logprobs(
+        self, corpus: EncodedCorpus, tokens_per_document: int = 0, progress: Progress | None = None
+    ) -> list[np.ndarray]:
+        """Log-probabilities of each document's own tokens, read as the model was trained: by sentence, span or stream.
+
+        The closing tokens of CLM are left out, so that every model is measured on the same tokens.
+
+        Args:
+            tokens_per_document: stop at the first sentence end at or after so many tokens (0: whole documents).
+        """
+        tokens = SegmentedTokens(corpus)
+        documents = len(corpus.document_offsets) - 1
+        rows = [tokens.document(index, tokens_per_document) for index in range(documents)]
+        return self._logprobs(rows, 0, True, progress)
+
+    def batch(self, texts: Sequence[str]) -> Batch:
+        """Texts as one input each, on the CPU; what is over the model's length is cut off at the end."""
+        return self._reader.single(self._rows(texts))
+
+    def _rows(self, texts: Sequence[str]) -> list[Row]:
+        """Each string as one sentence of one paragraph."""
+        rows = []
+        for ids in self.tokenizer.encode_batch(list(texts)):
+            segments = np.zeros((len(ids), 3), dtype=np.int64)
+            segments[:, 0] = np.arange(len(ids))
+            rows.append(Row(np.asarray(ids, dtype=np.int64), segments))
+        return rows
+
+    def _logprobs(
+        self, rows: list[Row], ends: int, masked: bool, progress: Progress | None = None
+    ) -> list[np.ndarray]:
+        sizes = np.array([len(row.ids) for row in rows], dtype=np.int64)
+        bases = np.concatenate([[0], np.cumsum(sizes + ends)])
+        values = np.full(int(bases[-1]), np.nan)
+        done = 0
+        for reading in self._reader.read(rows, "predict", masked):
+            wanted = np.flatnonzero(reading.places_N < sizes[reading.texts_N] + ends)
+            index = torch.from_numpy(wanted).to(reading.targets_N.device)
+            found = self._target_logprobs(reading.vectors_ND[index], reading.targets_N[index])
+            values[bases[reading.texts_N[wanted]] + reading.places_N[wanted]] = found
+            done += len(wanted)
+            if progress is not None:
+                progress(done, len(values))
+        assert not np.isnan(values).any(), "every token is scored once"
+        return np.split(values, bases[1:-1])
+
+    @torch.inference_mode()
+    def _target_logprobs(self, vectors_ND: Tensor, targets_N: Tensor) -> np.ndarray:
+        """log softmax at the targets, holding a bounded number of logits at a time."""
+        step = max(1, LOGIT_BUDGET // self.tokenizer.vocab_size)
+        parts = [
+            -F.cross_entropy(
+                self.network.logits(vectors_ND[at : at + step]).float(), targets_N[at : at + step], reduction="none"
+            )
+            for at in range(0, len(targets_N), step)
+        ]
+        joined = torch.cat(parts) if parts else vectors_ND.new_zeros(0)
+        result: np.ndarray = joined.cpu().numpy().astype(np.float64)
+        return result
+
+
+def load(folder: str | Path, device: str = "cpu") -> LanguageModel:
+    """Open a trained model.
+
+    Args:
+        folder: what a training wrote: model.safetensors, config.json and tokenizer.json.
+        device: ``cpu`` or ``cuda``.
+
+    Raises:
+        InputError: the folder holds no model of ours, or one of its files is broken.
+    """
+    folder = Path(folder)
+    card = load_card(folder)
+    tokenizer = TextTokenizer.load(folder / TOKENIZER)
+    return LanguageModel(load_network(folder, card, tokenizer), tokenizer, card, device)

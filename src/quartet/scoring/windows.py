@@ -1,0 +1,66 @@
+"""Texts of any length into inputs of at most the model's length, every token in exactly one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from quartet.data.batch import Row
+from quartet.models.config import Reads
+
+
+@dataclass(frozen=True)
+class Window:
+    """Tokens start..stop of one text."""
+
+    text: int
+    start: int
+    stop: int
+    row: Row
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+
+def even_parts(length: int, room: int) -> list[tuple[int, int]]:
+    """Cut 0..length into the fewest parts of at most `room`, as even as can be; no text gives one empty part.
+
+    10 tokens with room for 4 are cut at 0, 3, 6 and 10, never into 4, 4 and a fragment of 2.
+    """
+    count = max(1, -(-length // room))
+    edges = [length * part // count for part in range(count + 1)]
+    return list(zip(edges, edges[1:], strict=False))
+
+
+def cut(texts: Sequence[Row], reads: Reads, room: int) -> Iterator[Window]:
+    """Cut texts for models that read sentences (one input a sentence) or spans (inputs as long as fit)."""
+    for number, text in enumerate(texts):
+        edges = [0, len(text.ids)]
+        if reads == "sentences" and len(text.ids):
+            starts = np.flatnonzero(text.segments[:, 0] == 0)
+            edges = [*starts.tolist(), len(text.ids)]
+        for begin, end in zip(edges, edges[1:], strict=False):
+            for low, high in even_parts(end - begin, room):
+                part = slice(begin + low, begin + high)
+                segments = text.segments[part]
+                if reads == "sentences":
+                    segments = segments - segments[:1]
+                yield Window(number, begin + low, begin + high, Row(text.ids[part], segments))
+
+
+def budgeted(windows: Iterable[Window], budget: int, specials: int) -> Iterator[list[Window]]:
+    """Batches of windows of like length, each of at most `budget` tokens with padding (or of one window).
+
+    Longest first, so that the largest batch comes at once.
+    """
+    batch: list[Window] = []
+    for window in sorted(windows, key=lambda item: (-len(item), item.text, item.start)):
+        width = len(batch[0]) + specials if batch else 0
+        if batch and (len(batch) + 1) * width > budget:
+            yield batch
+            batch = []
+        batch.append(window)
+    if batch:
+        yield batch

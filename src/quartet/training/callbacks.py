@@ -1,0 +1,45 @@
+"""What watches a training: resume points, and the report of each validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+
+from quartet.data.batch import Batch
+from quartet.files import atomic_path
+from quartet.training.module import PretrainingModule
+
+#: Called with (metric, value, step) at each validation.
+Report = Callable[[str, float, int], None]
+
+
+class ResumePoint(pl.Callback):
+    """Save everything needed to go on every `every` steps, into one file that is always whole."""
+
+    def __init__(self, path: Path, every: int) -> None:
+        self.path = path
+        self.every = every
+
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Batch, batch_idx: int
+    ) -> None:
+        step = trainer.global_step
+        if step % self.every == 0 and step < (trainer.max_steps or 0):
+            with atomic_path(self.path) as temporary:
+                trainer.save_checkpoint(temporary)
+
+
+class ReportValidation(pl.Callback):
+    """Hand each point of the validation curve to whoever keeps the books."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        assert isinstance(pl_module, PretrainingModule)
+        if pl_module.curve:
+            step, loss = pl_module.curve[-1]
+            self.report("validation_loss", loss, step)

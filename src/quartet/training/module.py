@@ -1,0 +1,101 @@
+"""The one LightningModule: it asks the objective for a loss and never asks which objective it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from torch import Tensor
+
+from quartet.data.batch import Batch
+from quartet.errors import InputError
+from quartet.models.network import Memory, Network
+from quartet.objectives.base import Objective
+from quartet.training import randomness
+from quartet.training.config import TrainingConfig
+from quartet.training.optim import build_optimiser
+
+
+class PretrainingModule(pl.LightningModule):
+    """Network, objective and optimiser; carries the memory of recurrent networks from batch to batch.
+
+    Attributes:
+        curve: (step, validation loss in nats a target) so far.
+        tokens: real (unpadded) tokens read in training so far.
+    """
+
+    def __init__(self, network: Network, objective: Objective, config: TrainingConfig, seed: int) -> None:
+        super().__init__()
+        self.network = network
+        self.objective = objective
+        self.config = config
+        self.seed = seed
+        self.curve: list[tuple[int, float]] = []
+        self.tokens = 0
+        self._memory: Memory | None = None
+        self._validation_memory: Memory | None = None
+        self._validation_sum = 0.0
+        self._validation_targets = 0
+
+    def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
+        step = self.global_step
+        torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, step))
+        corruption = randomness.generator(self.seed, randomness.CORRUPTION, step)
+        memory = None if batch.fresh else self._memory
+        loss, _, self._memory = self.objective.loss(self.network, batch, corruption, memory)
+        if not torch.isfinite(loss):
+            raise InputError(
+                f"training step {step}",
+                f"the loss is {loss.item()}",
+                "lower training.learning_rate, lengthen training.warmup, or set training.clip",
+            )
+        self.tokens += int(batch.real_BT.sum())
+        return loss
+
+    def on_validation_epoch_start(self) -> None:
+        self._validation_memory = None
+        self._validation_sum = 0.0
+        self._validation_targets = 0
+
+    def validation_step(self, batch: Batch, batch_idx: int) -> None:
+        """The same corruption at every validation, so that the points of a curve differ by the model alone."""
+        corruption = randomness.generator(self.seed, randomness.VALIDATION, batch_idx)
+        memory = None if batch.fresh else self._validation_memory
+        loss, targets, self._validation_memory = self.objective.loss(self.network, batch, corruption, memory)
+        self._validation_sum += loss.item() * targets
+        self._validation_targets += targets
+
+    def on_validation_epoch_end(self) -> None:
+        value = self._validation_sum / max(1, self._validation_targets)
+        if not self.curve or self.curve[-1][0] != self.global_step:
+            self.curve.append((self.global_step, value))
+        self.log("validation_loss", value, prog_bar=True)
+
+    def configure_optimizers(self) -> Any:
+        optimiser, scheduler = build_optimiser(self.network, self.config)
+        return {"optimizer": optimiser, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+    def transfer_batch_to_device(self, batch: Batch, device: torch.device, dataloader_idx: int) -> Batch:
+        return batch.to(device)
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        memory = self._memory
+        checkpoint["quartet"] = {
+            "curve": [list(point) for point in self.curve],
+            "tokens": self.tokens,
+            "memory": None if memory is None else [memory.hidden_LBMD.cpu(), memory.positions_BMP.cpu()],
+        }
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        state = checkpoint["quartet"]
+        self.curve = [(int(step), float(loss)) for step, loss in state["curve"]]
+        self.tokens = int(state["tokens"])
+        if state["memory"] is not None:
+            hidden_LBMD, positions_BMP = (tensor.to(self.device) for tensor in state["memory"])
+            self._memory = Memory(hidden_LBMD, positions_BMP)
+
+    def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
+        if self._memory is not None:
+            device = batch.ids_BT.device
+            self._memory = Memory(self._memory.hidden_LBMD.to(device), self._memory.positions_BMP.to(device))

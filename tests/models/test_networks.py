@@ -1,0 +1,71 @@
+"""What holds for every model: equal sizes within a family, causality, and settings that make no sense."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from pydantic import ValidationError
+
+from quartet.models import build
+from tests.models.shapes import KINDS, VOCABULARY, random_inputs, small
+
+
+def parameters(**changes: Any) -> int:
+    return build(small(**changes), VOCABULARY).parameter_count
+
+
+def test_unilm_bilm_and_tta_have_equally_many_parameters() -> None:
+    counts = {name: parameters(**KINDS[name]) for name in ("unilm", "bilm", "tta")}
+    assert len(set(counts.values())) == 1, counts
+
+
+def test_segments_cost_their_position_tables_and_nothing_else() -> None:
+    plain = parameters(objective="mlm", reads="spans")
+    segments = parameters(**KINDS["segabert"])
+    assert segments - plain == (256 + 100 + 50 - 16) * 24
+    assert parameters(**KINDS["segatron-xl"]) == parameters(**KINDS["transformer-xl"])
+
+
+def test_unilm_is_causal_and_bilm_is_not() -> None:
+    torch.manual_seed(7)
+    ids_BT, positions_BTP, real_BT = random_inputs(2, 8, lengths=[8, 6])
+    changed_BT = ids_BT.clone()
+    changed_BT[:, 5] = 7
+    for name, causal in (("unilm", True), ("bilm", False)):
+        network = build(small(**KINDS[name]), VOCABULARY).eval()
+        before_BTD, _ = network(ids_BT, positions_BTP, real_BT)
+        after_BTD, _ = network(changed_BT, positions_BTP, real_BT)
+        assert torch.equal(before_BTD[:, :5], after_BTD[:, :5]) == causal
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_padding_changes_nothing(name: str) -> None:
+    torch.manual_seed(8)
+    network = build(small(**KINDS[name]), VOCABULARY).eval()
+    ids_BT, positions_BTP, real_BT = random_inputs(2, 8, lengths=[8, 5])
+    together_BTD, _ = network(ids_BT, positions_BTP, real_BT)
+    alone_BTD, _ = network(ids_BT[1:, :5], positions_BTP[1:, :5], real_BT[1:, :5])
+    assert torch.allclose(together_BTD[1, :5], alone_BTD[0], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"objective": "lae"}, "tta"),
+        ({"architecture": "tta"}, "lae"),
+        ({"reads": "streams"}, "transformer-xl"),
+        ({"positions": ["token", "sentence"]}, "spans"),
+        ({"positions": ["sentence"], "reads": "spans"}, "order of words"),
+        ({"positions": ["sequence", "token"]}, "both"),
+        ({"positions": []}, "at least one"),
+        ({"heads": 5}, "divide"),
+        ({**KINDS["transformer-xl"], "objective": "mlm"}, "causal"),
+        ({"layerz": 3}, "layerz"),
+        ({"dropout": 1.5}, "dropout"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(changes: dict[str, Any], word: str) -> None:
+    with pytest.raises(ValidationError, match=word):
+        small(**changes)
