@@ -1,0 +1,167 @@
+"""Perplexity and pseudo-perplexity from token log-probabilities (T-TA paper, Section A.5, Table 7).
+
+For the two bidirectional objectives the log-probabilities are not of one distribution over texts, so their
+figures are pseudo-perplexities ("pppl") and compare only among themselves. Any figure compares only over the
+same texts; those per token also only over the same tokens, those per word over any tokenizer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from quartet.evaluation.datasets import TokenIds
+from quartet.evaluation.intervals import Floats, Statistic, bootstrap_measures, weighted_median
+from quartet.results import Measure
+
+
+def perplexity_measures(
+    logprobs: Sequence[Floats],
+    words: Sequence[int],
+    pseudo: bool,
+    samples: int,
+    seed: int,
+    clusters: Sequence[int] | None = None,
+) -> dict[str, Measure]:
+    """Every measure of S texts, with 95 % intervals.
+
+    Args:
+        logprobs: S arrays, the natural log-probability of each token of a text. A text without tokens counts
+            in none.
+        words: (S,) white-space words of each text.
+        pseudo: name the figures "pppl...", not "ppl...".
+        samples: the number of resamples.
+        seed: of their generator.
+        clusters: (S,) the document of each text. Documents are resampled, since the sentences of one share a
+            subject; None resamples the texts themselves.
+
+    Returns:
+        "loss": mean negative log-probability a token, in nats (n tokens).
+        "ppl": its exponential, the corpus-level perplexity a token (n tokens).
+        "ppl-mean", "ppl-median": mean and median over texts of each text's own perplexity (n texts), the
+            paper's subscripts a and m.
+        "ppl-word": the corpus-level perplexity a word (n words); absent where there are no words.
+
+    Raises:
+        ValueError: a log-probability is above 0 or not finite, or there is no token at all.
+    """
+    rows = _Rows(logprobs, words, clusters)
+    name = "pppl" if pseudo else "ppl"
+
+    n_tokens, n_texts, n_words = int(rows.tokens.sum()), len(rows.own), int(rows.words.sum())
+
+    def loss(counts: Floats) -> Floats:
+        return _ratio(counts, rows.nll, rows.tokens)
+
+    def mean(counts: Floats) -> Floats:
+        return _ratio(counts, rows.sums(rows.own), rows.sums(np.ones(n_texts)))
+
+    def median(counts: Floats) -> Floats:
+        return weighted_median(rows.own, counts[:, rows.cluster])  # a text is drawn as often as its document
+
+    def per_word(counts: Floats) -> Floats:
+        return np.exp(_ratio(counts, rows.nll, rows.words))
+
+    statistics: dict[str, tuple[Statistic, int]] = {
+        "loss": (loss, n_tokens),
+        name: (lambda counts: np.exp(loss(counts)), n_tokens),
+        f"{name}-mean": (mean, n_texts),
+        f"{name}-median": (median, n_texts),
+    }
+    if n_words:
+        statistics[f"{name}-word"] = (per_word, n_words)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        return bootstrap_measures(statistics, rows.units, samples, seed, width=n_texts)
+
+
+def unigram_logprobs(texts: Sequence[TokenIds]) -> list[Floats]:
+    """The log relative frequency of each token among all tokens of these texts, shaped as a model's output.
+
+    Their mean, negated, is the unigram entropy of the texts: the least loss that a model without context can
+    have on them, even one that has seen them. So `perplexity_measures` of it is the baseline that a model
+    must beat, with an interval (the frequencies are held fixed in it).
+
+    Raises:
+        ValueError: there is no token.
+    """
+    lengths = [len(text) for text in texts]
+    if not sum(lengths):
+        raise ValueError("no token in any text")
+    flat = np.concatenate([np.asarray(text, dtype=np.int64) for text in texts])
+    _, which, counts = np.unique(flat, return_inverse=True, return_counts=True)
+    logprobs = np.log(counts / len(flat))[which]
+    return list(np.split(logprobs, np.cumsum(lengths)[:-1]))
+
+
+def unigram_entropy(texts: Sequence[TokenIds]) -> float:
+    """The entropy of the tokens' own relative frequencies, in nats a token."""
+    return float(-np.concatenate(unigram_logprobs(texts)).mean())
+
+
+def gain(
+    logprobs: Sequence[Floats],
+    baseline: Sequence[Floats],
+    samples: int,
+    seed: int,
+    clusters: Sequence[int] | None = None,
+) -> Measure:
+    """Nats a token by which the baseline's loss is above the model's on the same tokens, with its interval.
+
+    The difference is taken token by token before resampling: much of the spread is the text's, and is common
+        to both.
+
+    Raises:
+        ValueError: the two are not of the same tokens.
+    """
+    if [len(one) for one in logprobs] != [len(one) for one in baseline]:
+        raise ValueError("the model and the baseline have other numbers of tokens")
+    ours, theirs = (_Rows(each, [0] * len(each), clusters) for each in (logprobs, baseline))
+    difference = theirs.nll - ours.nll
+
+    def statistic(counts: Floats) -> Floats:
+        return _ratio(counts, difference, ours.tokens)
+
+    statistics = {"gain": (statistic, int(ours.tokens.sum()))}
+    return bootstrap_measures(statistics, ours.units, samples, seed, width=len(ours.own))["gain"]
+
+
+def _ratio(counts: Floats, above: Floats, below: Floats) -> Floats:
+    """(block,) ratios of two sums over the units drawn; above and below (units,)."""
+    ratio: Floats = counts @ above / (counts @ below)
+    return ratio
+
+
+class _Rows:
+    """What the measures need of the texts that have tokens.
+
+    Attributes:
+        own: (T,) each text's own perplexity.
+        cluster: (T,) the unit (document) that each text is resampled with.
+        nll, tokens, words: (units,) sums over each unit's texts.
+    """
+
+    def __init__(
+        self, logprobs: Sequence[Floats], words: Sequence[int], clusters: Sequence[int] | None
+    ) -> None:
+        owners = range(len(logprobs)) if clusters is None else clusters
+        if not len(logprobs) == len(words) == len(owners):
+            raise ValueError(f"{len(logprobs)} texts, {len(words)} counts of words, {len(owners)} clusters")
+        keep = [index for index, values in enumerate(logprobs) if len(values)]
+        if not keep:
+            raise ValueError("no token in any text")
+        for index in keep:
+            values = np.asarray(logprobs[index])
+            if not np.isfinite(values).all() or (values > 0).any():
+                raise ValueError(f"text {index}: a log-probability is above 0 or not finite")
+        self.cluster = np.unique([owners[index] for index in keep], return_inverse=True)[1]
+        self.units = int(self.cluster.max()) + 1
+        nll = np.array([-np.sum(logprobs[index], dtype=np.float64) for index in keep])
+        tokens = np.array([len(logprobs[index]) for index in keep], dtype=np.float64)
+        self.own = np.exp(nll / tokens)
+        self.nll, self.tokens = self.sums(nll), self.sums(tokens)
+        self.words = self.sums(np.array([words[index] for index in keep], dtype=np.float64))
+
+    def sums(self, of_texts: Floats) -> Floats:
+        """(units,) sums of (T,) values over each unit's texts."""
+        return np.bincount(self.cluster, weights=of_texts, minlength=self.units).astype(np.float64)

@@ -1,0 +1,176 @@
+"""JSON read without forgiveness: repeated keys, wrong types, NaN and broken bytes are all refused by name."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from quartet.errors import InputError
+from quartet.nbest.types import Hypothesis, NBest
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+class Fields(list[tuple[str, Any]]):
+    """A JSON object as its (key, value) pairs: unlike a dict it still shows a key that occurs twice."""
+
+
+def read_text(path: str | Path) -> str:
+    """The text of a UTF-8 file, plain or gzipped (told by its first bytes, not by its name).
+
+    Raises:
+        InputError: the file cannot be read, its compression is broken, or its bytes are not UTF-8.
+    """
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})") from error
+    if data.startswith(GZIP_MAGIC):
+        try:
+            data = gzip.decompress(data)
+        except (EOFError, OSError, zlib.error) as error:
+            raise InputError(path, f"the gzip data are broken ({error})", "fetch the file again") from error
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = data[error.start]
+        raise InputError(
+            path, f"line {line}: byte {byte:#04x} is not UTF-8", "save the file as UTF-8"
+        ) from error
+
+
+def parse(text: str, path: str | Path, line: int | None = None) -> Any:
+    """The value of a JSON text, objects as `Fields`.
+
+    Args:
+        text: the whole JSON text.
+        path: where it is from, for the message.
+        line: the line of the file that `text` is (JSON lines); None where `text` is the whole file.
+
+    Raises:
+        InputError: the syntax is wrong, with line and column.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=Fields)
+    except json.JSONDecodeError as error:
+        where = f"{path}:{error.lineno if line is None else line}:{error.colno}"
+        raise InputError(where, f"not valid JSON ({error.msg})") from error
+    except (ValueError, RecursionError) as error:  # thousands of digits, thousands of open brackets
+        raise InputError(path if line is None else f"{path}:{line}", f"not usable JSON ({error})") from error
+
+
+def unique(value: Any, place: str) -> dict[str, Any]:
+    """A JSON object as a dict.
+
+    Raises:
+        InputError: it is no object, or a key occurs twice.
+    """
+    if not isinstance(value, Fields):
+        raise InputError(place, f"an object was expected, not {kind(value)}")
+    found: dict[str, Any] = {}
+    for key, item in value:
+        if key in found:
+            raise InputError(place, f'the key "{key}" occurs twice')
+        found[key] = item
+    return found
+
+
+def text_of(value: Any, place: str) -> str:
+    """A JSON string.
+
+    Raises:
+        InputError: it is none, or holds half of a surrogate pair (which no file could hold again).
+    """
+    if not isinstance(value, str):
+        raise InputError(place, f"a text was expected, not {kind(value)}")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            place, f"the text has half a surrogate pair at character {error.start + 1}"
+        ) from error
+    return value
+
+
+def score_of(value: Any, place: str) -> float:
+    """A finite JSON number.
+
+    Raises:
+        InputError: it is no number (true and null are none either), or NaN or infinite.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(place, f"a number was expected as the score, not {kind(value)}")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise InputError(place, f"the score is {number}, a finite number was expected")
+    return number
+
+
+def hypothesis_of(fields: dict[str, Any], place: str) -> Hypothesis:
+    """The hypothesis in an object with "text" and, where the first pass gave one, "score".
+
+    Raises:
+        InputError: the text is missing, or either has the wrong type.
+    """
+    if "text" not in fields:
+        raise InputError(place, 'has no "text"')
+    text = text_of(fields["text"], f"{place}, text")
+    return Hypothesis(text, score_of(fields["score"], f"{place}, score") if "score" in fields else None)
+
+
+def reference_of(fields: dict[str, Any], place: str) -> str | None:
+    """The reference under "ref"; None where the key is absent or null."""
+    reference = fields.get("ref")
+    return None if reference is None else text_of(reference, f"{place}, ref")
+
+
+def list_of(utterance: str, hypotheses: list[Hypothesis], reference: str | None, place: str) -> NBest:
+    """One list.
+
+    Raises:
+        InputError: it has no hypothesis, or only some of them have a score.
+    """
+    if not hypotheses:
+        raise InputError(place, "has no hypothesis")
+    unscored = [index for index, hypothesis in enumerate(hypotheses, start=1) if hypothesis.score is None]
+    if unscored and len(unscored) < len(hypotheses):
+        raise InputError(place, f"hypothesis {unscored[0]} has no score and others have one")
+    return NBest(utterance, tuple(hypotheses), reference)
+
+
+def check_set(lists: Iterable[NBest], path: str | Path) -> list[NBest]:
+    """The lists of a whole file.
+
+    Raises:
+        InputError: there is none, or some lists have scores and others have none (ranks and log-probabilities
+            cannot be weighed against a language model with one weight).
+    """
+    checked = list(lists)
+    if not checked:
+        raise InputError(path, "holds no N-best list")
+    for one in checked:
+        if one.ranked_only != checked[0].ranked_only:
+            place = f'{path}: utterance "{one.utterance}"'
+            has, others = ("no scores", "some") if one.ranked_only else ("scores", "none")
+            raise InputError(place, f"has {has} and the lists before it have {others}")
+    return checked
+
+
+def kind(value: Any) -> str:
+    """What a JSON value is, in JSON's words."""
+    if isinstance(value, Fields):
+        return "an object"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    names = {str: "a text", int: "a number", float: "a number", list: "a list", type(None): "null"}
+    return names[type(value)]

@@ -1,0 +1,72 @@
+"""The lists that every step passes on: a hypothesis, and the hypotheses of one utterance, best first."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """One text that a recogniser or translator proposed.
+
+    Attributes:
+        text: may be empty (the recogniser heard nothing).
+        score: the first pass's log-score, larger is better, always finite; None where the list has ranks
+            only.
+    """
+
+    text: str
+    score: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.score is not None and not math.isfinite(self.score):
+            raise ValueError(f"a hypothesis's score is {self.score}")
+
+
+@dataclass(frozen=True, slots=True)
+class NBest:
+    """The hypotheses of one utterance, kept best first.
+
+    Construction sorts them by descending score, equal scores in the order given; so the order of a file
+    changes nothing but ties. Hypotheses without scores keep their order: it is all that is known of them.
+
+    Attributes:
+        utterance: the utterance's name, unique in its set.
+        hypotheses: at least one.
+        reference: the right text, possibly empty (silence); None where it is not known.
+
+    Raises:
+        ValueError: there is no hypothesis, or some have a score and others none.
+
+    >>> NBest("u1", (Hypothesis("a", -2.0), Hypothesis("b", -1.0))).hypotheses[0].text
+    'b'
+    """
+
+    utterance: str
+    hypotheses: tuple[Hypothesis, ...]
+    reference: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.hypotheses:
+            raise ValueError(f"{self.utterance}: a list needs at least one hypothesis")
+        scores = [hypothesis.score for hypothesis in self.hypotheses]
+        known = [score for score in scores if score is not None]
+        if known and len(known) < len(scores):
+            raise ValueError(f"{self.utterance}: some hypotheses have a score and others have none")
+        if known and known != sorted(known, reverse=True):
+            order = sorted(range(len(known)), key=lambda index: -known[index])
+            object.__setattr__(self, "hypotheses", tuple(self.hypotheses[index] for index in order))
+
+    @property
+    def ranked_only(self) -> bool:
+        """True where the first pass gave an order but no scores."""
+        return self.hypotheses[0].score is None
+
+    @property
+    def first_pass(self) -> list[float]:
+        """The first-pass score of each hypothesis; without scores the rank stands for them: 0, -1, -2, ..."""
+        return [
+            float(-rank) if hypothesis.score is None else hypothesis.score
+            for rank, hypothesis in enumerate(self.hypotheses)
+        ]

@@ -1,0 +1,46 @@
+"""Each distinct text is scored once, and an empty hypothesis gains nothing by being empty."""
+
+from __future__ import annotations
+
+import pytest
+
+from quartet.nbest.rerank import Candidates
+from quartet.nbest.scores import score_lists
+from tests.nbest.lists import nbest
+
+
+def test_texts_are_scored_once_and_scores_return_to_their_places() -> None:
+    lists = [
+        nbest("u", None, ("bb", -1.0), ("a", -2.0), ("bb", -3.0)),
+        nbest("v", None, ("ccc", -1.0), ("a", -1.5)),
+    ]
+    asked: list[list[str]] = []
+
+    def score(texts: list[str]) -> list[float]:
+        asked.append(texts)
+        return [-float(len(text)) for text in texts]
+
+    found = score_lists(lists, score)
+    assert asked == [["bb", "a", "ccc"]]
+    assert [each.tolist() for each in found] == [[-2.0, -1.0, -2.0], [-3.0, -1.0]]
+
+
+def test_an_empty_hypothesis_never_wins_by_being_empty() -> None:
+    lists = [nbest("u", "a b", ("", -1.0), ("a b", -2.0), ("a c", -3.0)), nbest("v", "a", ("", -1.0))]
+    found = score_lists(lists, lambda texts: [-7.0 * len(text.split()) for text in texts])
+    assert found[0][0] < -14.0
+    assert found[0][0] == pytest.approx(-14.0)
+    assert found[1].tolist() == [0.0]  # nothing else is in the list
+    assert Candidates(lists, found).select(1.0).chosen.tolist() == [1, 0]
+
+
+def test_a_low_score_of_an_empty_hypothesis_stays() -> None:
+    lists = [nbest("u", None, ("", -1.0), ("a", -2.0))]
+    found = score_lists(lists, lambda texts: [-50.0 if not text else -3.0 for text in texts])
+    assert found[0].tolist() == [-50.0, -3.0]
+
+
+@pytest.mark.parametrize("answer", [[float("nan"), 0.0], [0.0, float("-inf")], [0.0], [[0.0, 0.0]]])
+def test_a_broken_scorer_is_refused(answer: list[float]) -> None:
+    with pytest.raises(ValueError, match="the scorer gave"):
+        score_lists([nbest("u", None, ("a", -1.0), ("b", -2.0))], lambda texts: answer)
