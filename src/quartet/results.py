@@ -27,6 +27,14 @@ class Measure:
             if number is not None and not math.isfinite(number):
                 raise ValueError(f"a measure's {name} is {number}: it is not a result")
 
+    @property
+    def percent(self) -> Measure:
+        """A rate as a percentage."""
+        low, high = self.ci_low, self.ci_high
+        return Measure(
+            100 * self.value, self.n, None if low is None else 100 * low, None if high is None else 100 * high
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Result:

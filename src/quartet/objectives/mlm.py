@@ -12,12 +12,16 @@ from quartet.text.tokenizer import SPECIALS
 
 MASK_ID = SPECIALS.index("[MASK]")
 
-#: Tokens (masked copies x length) that go through the network at once when a text is read by mask-and-predict.
-COPY_BUDGET = 16384
-
 
 class MaskedLM(Objective):
-    """Training hides 15 % of a text's own tokens; scoring hides one at a time (Shin et al. 2020, section 3)."""
+    """Training hides 15 % of a text's own tokens; scoring hides one at a time (Shin et al. 2020, section 3).
+
+    Attributes:
+        copy_budget: tokens (masked copies x length) that go through the network at once in mask-and-predict; at least
+            one copy does.
+    """
+
+    copy_budget = 16384
 
     def training_pair(self, batch: Batch, vocabulary: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
         """BERT's corruption, drawn anew for each batch.
@@ -53,7 +57,7 @@ class MaskedLM(Objective):
         rows_N, places_N = (batch.real_BT & is_own(batch.ids_BT)).nonzero(as_tuple=True)
         width = batch.ids_BT.shape[1]
         hidden_BTD = network.tokens.weight.new_zeros(*batch.ids_BT.shape, network.config.dim)
-        step = max(1, COPY_BUDGET // max(1, width))
+        step = max(1, self.copy_budget // max(1, width))
         for at in range(0, len(rows_N), step):
             rows, places = rows_N[at : at + step], places_N[at : at + step]
             copies = torch.arange(len(rows), device=rows.device)

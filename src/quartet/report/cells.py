@@ -1,0 +1,130 @@
+"""Results as the entries of tables: the seeds of one figure together, and a note of what was shown."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+from quartet.report.numbers import Number
+from quartet.results import Result
+
+
+class Place(NamedTuple):
+    """What a figure is of, the seed apart."""
+
+    table: str
+    dataset: str
+    split: str
+    system: str
+    metric: str
+
+
+#: The lower and the upper end of an interval.
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The results of one place, one a seed.
+
+    Raises:
+        ValueError: two of them have the same seed.
+    """
+
+    rows: tuple[Result, ...]
+
+    def __post_init__(self) -> None:
+        seeds = [row.seed for row in self.rows]
+        if len(set(seeds)) != len(seeds):
+            raise ValueError(f"two results for {self.rows[0].key}")
+
+    @property
+    def value(self) -> float:
+        """The mean over the seeds."""
+        return fmean(row.value for row in self.rows)
+
+    @property
+    def n(self) -> int:
+        """The number of items behind a seed's value; the least where the seeds differ."""
+        return min(row.n for row in self.rows)
+
+    @property
+    def spread(self) -> float | None:
+        """The standard deviation over the seeds; None of a single one."""
+        return stdev(row.value for row in self.rows) if len(self.rows) > 1 else None
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """The interval; of several seeds, from the lowest end to the highest. None where a seed has none."""
+        lows = [row.ci_low for row in self.rows if row.ci_low is not None]
+        highs = [row.ci_high for row in self.rows if row.ci_high is not None]
+        if len(lows) < len(self.rows) or len(highs) < len(self.rows):
+            return None
+        return min(lows), max(highs)
+
+    def text(self, number: Number, bounds: bool = True) -> str:
+        """The value, ± its spread over the seeds, and, if asked for, [its bounds]."""
+        parts = [number(self.value)]
+        if self.spread:  # equal seeds (a size) have none to tell
+            parts.append(f"± {number(self.spread).lstrip('+')}")
+        if bounds and self.bounds is not None:
+            parts.append(interval(self.bounds, number))
+        return " ".join(parts)
+
+
+def interval(bounds: Bounds, number: Number) -> str:
+    """The interval in square brackets."""
+    return f"[{number(bounds[0])}, {number(bounds[1])}]"
+
+
+def apart(ours: Bounds | None, theirs: Bounds | None) -> int:
+    """1 or -1 where the first interval lies wholly above or below the second; else, or if one is absent, 0.
+
+    Of two systems on one test set it is a careful rule: it misses some real differences, for the two share
+    the set's luck, and hardly invents any.
+    """
+    if ours is None or theirs is None:
+        return 0
+    return 1 if ours[0] > theirs[1] else -1 if ours[1] < theirs[0] else 0
+
+
+class Cells:
+    """All results of a run by place.
+
+    `take` gives a cell to a table and notes it, `find` only looks; what no table took is in `rest`.
+    """
+
+    def __init__(self, results: Iterable[Result]) -> None:
+        rows: defaultdict[Place, list[Result]] = defaultdict(list)
+        for row in results:
+            rows[Place(row.table, row.dataset, row.split, row.system, row.metric)].append(row)
+        self._cells = {
+            place: Cell(tuple(sorted(rows[place], key=lambda row: row.key))) for place in sorted(rows)
+        }
+        self._taken: set[Place] = set()
+
+    def tables(self) -> list[str]:
+        """The tables that have a result, by name."""
+        return sorted({place.table for place in self._cells})
+
+    def places(self, table: str) -> list[Place]:
+        """The places of a table, sorted."""
+        return [place for place in self._cells if place.table == table]
+
+    def find(self, place: Place) -> Cell | None:
+        """The cell at a place, if there is one."""
+        return self._cells.get(place)
+
+    def take(self, place: Place) -> Cell | None:
+        """The cell at a place, if there is one, noted as shown."""
+        cell = self._cells.get(place)
+        if cell is not None:
+            self._taken.add(place)
+        return cell
+
+    def rest(self, table: str) -> list[Place]:
+        """The places of a table that nothing has taken."""
+        return [place for place in self.places(table) if place not in self._taken]

@@ -1,0 +1,110 @@
+"""What all pictures share: colours, marks, lines, and how a file is written. Imports matplotlib."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import matplotlib.style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from quartet.files import atomic_path
+from quartet.report.facts import Facts
+from quartet.report.order import MODELS, model_of
+
+Points = Sequence[tuple[float, float]]
+
+WIDTH = 9.0  # inches; a README shows about 830 pixels, so text of 10 points stays readable
+DPI = 120
+# Okabe and Ito's, their yellow darkened: it is pale on white
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D00")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+GREY = "#666666"
+HOLLOW: dict[str, Any] = {
+    "markersize": 10,
+    "markerfacecolor": "white",
+    "markeredgewidth": 1.8,
+    "linestyle": "none",
+}
+STYLE: dict[str, Any] = {
+    "svg.hashsalt": "quartet",
+    "svg.fonttype": "path",
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#E0E0E0",
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5,
+    "legend.frameon": False,
+    "legend.handlelength": 2.0,
+    "legend.columnspacing": 1.4,
+    "figure.facecolor": "white",
+}
+
+
+def averaged(points: Points) -> list[tuple[float, float, float, float]]:
+    """(x, mean, least, greatest) of the points that share an x, ascending."""
+    values: defaultdict[float, list[float]] = defaultdict(list)
+    for x, y in points:
+        values[x].append(y)
+    return [(x, fmean(values[x]), min(values[x]), max(values[x])) for x in sorted(values)]
+
+
+def look(system: str, facts: Facts) -> tuple[str, str, str]:
+    """Colour, marker and line style: a model's own colour and marker; a variant of it is dashed."""
+    names = [model.name for model in facts.models]
+    names += [model for model in MODELS if model not in names]
+    model = model_of(system, facts)
+    index = names.index(model) if model in names else len(names)
+    dashes = "-" if system.partition("/")[0] == model else "--"
+    return PALETTE[index % len(PALETTE)], MARKERS[index % len(MARKERS)], dashes
+
+
+def line(axis: Axes, points: Points, system: str, facts: Facts, every: int = 1, size: float = 5) -> None:
+    """A line with a mark at each `every`-th point, and with the range of its seeds, if it has several."""
+    rows = averaged(points)
+    xs, means, lows, highs = ([row[place] for row in rows] for place in range(4))
+    colour, marker, dashes = look(system, facts)
+    axis.plot(xs, means, dashes, color=colour, marker=marker, markevery=every, markersize=size, label=system)
+    if lows != highs:
+        axis.fill_between(xs, lows, highs, color=colour, alpha=0.2, linewidth=0)
+
+
+def shared_legend(figure: Figure, axes: Iterable[Axes], columns: int) -> None:
+    """One legend of all panels, below them, each name once."""
+    entries: dict[str, Any] = {}
+    for axis in axes:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    figure.legend(
+        entries.values(), entries.keys(), loc="outside lower center", ncols=min(columns, len(entries))
+    )
+
+
+def style() -> AbstractContextManager[None]:
+    """The defaults of matplotlib with ours on top, whatever the user's own settings are."""
+    return matplotlib.style.context(["default", STYLE])
+
+
+def save(figure: Figure, path: str | Path) -> None:
+    """Write without a date or a version, atomically.
+
+    Raises:
+        ValueError: the suffix is neither .png nor .svg.
+    """
+    path = Path(path)
+    metadata = {".png": {"Software": None}, ".svg": {"Date": None, "Creator": None}}.get(path.suffix)
+    if metadata is None:
+        raise ValueError(f"{path}: figures are .png or .svg")
+    with atomic_path(path) as temporary:
+        figure.savefig(temporary, dpi=DPI, metadata=metadata)

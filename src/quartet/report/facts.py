@@ -1,0 +1,108 @@
+"""What the report says of a run beside its results: plain fields, filled from manifests and model cards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+#: Position indices that make a model segment-aware.
+SEGMENTS = frozenset({"sentence", "paragraph"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusFacts:
+    """A corpus as it was read, all splits together.
+
+    Attributes:
+        punkt: which Punkt found the sentences, e.g. "punkt_tab" or "trained on ... (n characters)".
+        license: a word or two; "" where unknown.
+    """
+
+    name: str
+    documents: int
+    paragraphs: int
+    sentences: int
+    words: int
+    punkt: str
+    license: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenizerFacts:
+    """A tokenizer: "wordpiece" or "word", with so many entries."""
+
+    name: str
+    kind: str
+    vocabulary: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListFacts:
+    """A set of N-best lists.
+
+    Attributes:
+        dev, test: their utterances.
+        hypotheses: the most that one list holds; 0 where unknown.
+        origin: a half-sentence on what recognised what, e.g. "Whisper tiny.en on synthetic speech".
+    """
+
+    name: str
+    dev: int
+    test: int
+    hypotheses: int = 0
+    origin: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFacts:
+    """A model as its card says: see `quartet.models.config.ModelConfig` for the words.
+
+    Attributes:
+        corpus_words: words of the corpus that it was trained on.
+    """
+
+    name: str
+    objective: str
+    architecture: str
+    reads: str
+    positions: tuple[str, ...]
+    tokenizer: str
+    corpus: str
+    corpus_words: int
+    parameters: int
+    steps: int
+
+    @property
+    def segment_aware(self) -> bool:
+        """Whether the model sees sentence or paragraph indices."""
+        return bool(SEGMENTS & set(self.positions))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What was run.
+
+    Attributes:
+        experiment: its name in params.yaml.
+        device: what computed, in words, e.g. "cpu (2 threads, ...)".
+        seeds: of training; every model was trained once a seed.
+        corpora, tokenizers, lists, models: in the order of params.yaml, which the tables keep.
+        figures: pictures to show, by section (training, rerank, sts, runtime): paths relative to the README.
+        intervals: by table, what its intervals are, where it is not what `quartet.report.legend` says.
+        notes: sentences to add to the last section as they stand.
+    """
+
+    experiment: str
+    device: str
+    seeds: tuple[int, ...]
+    corpora: tuple[CorpusFacts, ...] = ()
+    tokenizers: tuple[TokenizerFacts, ...] = ()
+    lists: tuple[ListFacts, ...] = ()
+    models: tuple[ModelFacts, ...] = ()
+    figures: Mapping[str, str] = field(default_factory=dict)
+    intervals: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def model(self, name: str) -> ModelFacts | None:
+        """The model of that name, if it is one of this run."""
+        return next((model for model in self.models if model.name == name), None)

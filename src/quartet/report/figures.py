@@ -1,0 +1,282 @@
+"""The pictures of a report: the same numbers give the same bytes, as .png or .svg.
+
+Colours are Okabe and Ito's, which colour-blind readers can tell apart, and never alone: a line also has its
+own marker. A model keeps both in every picture. Each function writes one file and says whether there was
+anything to draw.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+from quartet.report.cells import Cell, Cells
+from quartet.report.drawing import (
+    GREY,
+    HOLLOW,
+    PALETTE,
+    WIDTH,
+    Points,
+    averaged,
+    line,
+    look,
+    save,
+    shared_legend,
+    style,
+)
+from quartet.report.facts import Facts
+from quartet.report.order import set_rank, split_rank, system_rank
+from quartet.report.page import Report
+from quartet.report.sections import rerank, runtime, sts
+from quartet.results import Result
+
+SHORT = 18  # letters of names that fit side by side over a small panel
+#: What a column of training curves predicts, by objective, and what a row reads.
+PREDICTED = {"clm": "next token (CLM)", "mlm": "masked tokens (MLM)", "lae": "every token (LAE)"}
+READ = {"sentences": "single sentences", "spans": "document spans", "streams": "whole documents"}
+#: By the tasks of `runtime.TASKS`.
+TASK_TITLES = ("a sentence vector (sts)", "a sentence score (rerank)")
+#: The colour and the name of a reading of a model.
+READINGS = {
+    "context": (PALETTE[0], "final layer (context)"),
+    "embed": (PALETTE[4], "embedding layer (embed)"),
+    "cls": (PALETTE[3], "first token (cls)"),
+    "eos": (PALETTE[5], "last token (eos)"),
+    "": (PALETTE[2], "word vectors"),
+}
+
+
+def training_curves(path: str | Path, curves: Mapping[str, Points], facts: Facts) -> bool:
+    """Validation loss against steps: a column an objective, a panel each input, each on its own scale.
+
+    Args:
+        path: the file to write; its suffix says what kind.
+        curves: by model, (step, nats a predicted token). Steps that occur again (other seeds) are averaged,
+            and their range shaded.
+        facts: which objective and input a model has; one that they do not list has a panel to itself.
+    """
+    columns = training_panels([name for name in curves if curves[name]], facts)
+    if not columns:
+        return False
+    rows = max(len(panels) for panels in columns)
+    with style():
+        figure = Figure(figsize=(WIDTH, 3.1 * rows + 0.2), layout="constrained")
+        axes = figure.subplots(rows, len(columns), squeeze=False)
+        for column, panels in enumerate(columns):
+            for row, (title, names) in enumerate(panels.items()):
+                axis = axes[row, column]
+                for name in names:
+                    line(axis, curves[name], name, facts)
+                lines = max(_legend_lines(list(other.values())[row]) for other in columns if row < len(other))
+                axis.set_title(title, pad=9 + 15 * lines)
+                side_by_side = -(-len(names) // _legend_lines(names))
+                axis.legend(loc="lower left", bbox_to_anchor=(-0.03, 1.01), ncols=side_by_side, borderpad=0.1,
+                            labelspacing=0.2, borderaxespad=0.0)  # fmt: skip
+                axis.set_xlim(left=0)
+                if row == len(panels) - 1:
+                    axis.set_xlabel("training step")
+            for axis in axes[len(panels) :, column]:
+                axis.set_axis_off()
+        figure.supylabel("validation loss, nats a predicted token", fontsize=10)
+        save(figure, path)
+    return True
+
+
+def _legend_lines(names: Sequence[str]) -> int:
+    """How many lines a legend of a small panel takes, two names a line if they are short."""
+    return -(-len(names) // (2 if sum(map(len, names[:2])) <= SHORT else 1))
+
+
+def training_panels(names: Sequence[str], facts: Facts) -> list[dict[str, list[str]]]:
+    """For each objective the models of each kind of input, by the panel's title."""
+    panels: defaultdict[tuple[int, str], defaultdict[tuple[int, str], list[str]]]
+    panels = defaultdict(lambda: defaultdict(list))
+    for name in sorted(names, key=lambda name: system_rank(name, facts)):
+        model = facts.model(name)
+        if model is None:
+            panels[len(PREDICTED), ""][0, name].append(name)
+            continue
+        objective, reads = PREDICTED[model.objective], READ[model.reads]
+        place = list(PREDICTED).index(model.objective), list(READ).index(model.reads)
+        panels[place[0], objective][place[1], f"{objective},\n{reads}"].append(name)
+    return [
+        {title: members for (_, title), members in sorted(inputs.items())}
+        for _, inputs in sorted(panels.items())
+    ]
+
+
+def wer_curves(
+    path: str | Path,
+    curves: Mapping[tuple[str, str, str], Points],
+    results: Iterable[Result],
+    facts: Facts,
+) -> bool:
+    """Error against the weight of the language model, a row a set of lists and a column a split.
+
+    Args:
+        path: the file to write.
+        curves: by (lists, split, system), (weight, WER in %); weight 0 is the first pass.
+        results: of the experiment: first pass and oracle are lines, the weight chosen on dev a hollow mark.
+        facts: the order and colours of the systems.
+    """
+    drawn = {key: points for key, points in curves.items() if points}
+    if not drawn:
+        return False
+    report = Report(Cells(row for row in results if row.table == rerank.TABLE), facts)
+    lists = sorted({key[0] for key in drawn}, key=lambda name: set_rank(name, facts))
+    splits = sorted({key[1] for key in drawn}, key=split_rank)
+    with style():
+        figure = Figure(figsize=(WIDTH, 3.6 * len(lists) + 0.5), layout="constrained")
+        axes = figure.subplots(len(lists), len(splits), squeeze=False)
+        for row, name in zip(axes, lists, strict=True):
+            for axis, split in zip(row, splits, strict=True):
+                of_panel = {key[2]: points for key, points in drawn.items() if key[:2] == (name, split)}
+                if of_panel:
+                    _wer_panel(axis, of_panel, report, name, split)
+                    axis.set_title(f"{name}, {split}")
+                else:
+                    axis.set_axis_off()
+        shared_legend(figure, axes.ravel(), 4)
+        save(figure, path)
+    return True
+
+
+def _wer_panel(axis: Axes, curves: Mapping[str, Points], report: Report, name: str, split: str) -> None:
+    """One set of lists and one split. A curve that soars leaves the panel: what counts is below."""
+    oracle = report.find(rerank.TABLE, name, split, rerank.ORACLE, "wer")
+    first = report.find(rerank.TABLE, name, split, rerank.FIRST, "wer")
+    start = first.value if first else fmean(dict(points)[min(dict(points))] for points in curves.values())
+    axis.axhline(start, color=GREY, linestyle="--", label="first pass", zorder=1)
+    lowest = min(value for points in curves.values() for _, value in points)
+    if oracle:
+        axis.axhline(oracle.value, color=GREY, linestyle=":", label="oracle", zorder=1)
+        lowest = min(lowest, oracle.value)
+    marks = []
+    for system in report.sorted(curves):
+        line(axis, curves[system], system, report.facts, every=max(1, len(curves[system]) // 5))
+        weight = report.find(rerank.TABLE, name, None, system, "weight")
+        if weight:
+            marks.append(_mark(axis, curves[system], weight.value, system, report.facts))
+    if marks:
+        axis.plot([], [], marker="o", markeredgecolor=GREY, label="hollow: chosen on dev", **HOLLOW)
+    highest = max(value for points in curves.values() for _, value in points)
+    gap = max(start - lowest, 0.25 * start, 0.1)
+    axis.set_ylim(lowest - 0.08 * gap, max(min(highest, start + 0.8 * gap), *marks, start) + 0.08 * gap)
+    axis.set_xlim(0, max(weight for points in curves.values() for weight, _ in points) or 1)
+    axis.set_xlabel("weight of the language model")
+    axis.set_ylabel("word error rate, %")
+
+
+def _mark(axis: Axes, points: Points, weight: float, system: str, facts: Facts) -> float:
+    """Mark the chosen weight on a curve; give the error there."""
+    nearest, value = min(averaged(points), key=lambda point: abs(point[0] - weight))[:2]
+    colour, marker, _ = look(system, facts)
+    axis.plot([nearest], [value], marker=marker, markeredgecolor=colour, zorder=4, clip_on=False, **HOLLOW)
+    return value
+
+
+def sts_bars(path: str | Path, results: Iterable[Result], facts: Facts) -> bool:
+    """Pearson × 100 with intervals, a panel a set, a row a model, a bar a layer."""
+    report = Report(Cells(row for row in results if row.table == sts.TABLE), facts)
+    groups = {
+        group: cells
+        for group in report.groups(sts.TABLE)
+        if (cells := report.figures(sts.TABLE, *group, "pearson"))
+    }
+    if not groups:
+        return False
+    systems = report.sorted({system for cells in groups.values() for system in cells})
+    names = list(dict.fromkeys(system.partition("/")[0] for system in systems))
+    with style():
+        columns = min(3, len(groups))
+        rows = -(-len(groups) // columns)
+        figure = Figure(figsize=(WIDTH, (0.42 * len(names) + 0.9) * rows + 0.5), layout="constrained")
+        axes = figure.subplots(rows, columns, squeeze=False, sharey=True).ravel()
+        for axis in axes[len(groups) :]:
+            axis.set_axis_off()
+        for axis, ((dataset, split), cells) in zip(axes, groups.items(), strict=False):
+            _bars(axis, cells, names)
+            n = next(iter(cells.values())).n
+            axis.set_title(f"{dataset} {split}".strip() + f", {n:,} pairs")
+        axes[0].invert_yaxis()
+        if any(cell.bounds for cells in groups.values() for cell in cells.values()):
+            axes[0].add_line(Line2D([], [], color="black", linewidth=1.2, label="95 % interval"))
+        shared_legend(figure, axes, 4)
+        save(figure, path)
+    return True
+
+
+def _bars(axis: Axes, cells: Mapping[str, Cell], names: Sequence[str]) -> None:
+    for row, name in enumerate(names):
+        own = [system for system in cells if system.partition("/")[0] == name]
+        height = 0.8 / max(2, len(own))
+        for place, system in enumerate(own):
+            reading = system.partition("/")[2]
+            cell = cells[system]
+            y = row + (place - (len(own) - 1) / 2) * height
+            low, high = cell.bounds or (cell.value, cell.value)
+            colour, label = READINGS.get(reading, (GREY, reading))
+            axis.barh(y, 100 * cell.value, height=height * 0.92, color=colour, label=label)
+            axis.plot([100 * low, 100 * high], [y, y], color="black", linewidth=1.2, solid_capstyle="butt")
+    axis.set_yticks(range(len(names)), names)
+    axis.tick_params(axis="y", length=0)
+    axis.grid(visible=False, axis="y")
+    axis.axvline(0, color="black", linewidth=0.8)
+    axis.set_xlabel("Pearson × 100")
+
+
+def runtimes(path: str | Path, timings: Iterable[Result], facts: Facts) -> bool:
+    """Milliseconds a sentence against its words on logarithmic axes, a panel a task."""
+    report = Report(Cells(row for row in timings if row.table == runtime.TABLE), facts)
+    lengths = runtime.word_counts(report)
+    lines: defaultdict[tuple[int, str], defaultdict[str, list[tuple[float, Cell]]]]
+    lines = defaultdict(lambda: defaultdict(list))
+    for words, dataset in lengths.items():
+        for system, cell in report.figures(runtime.TABLE, dataset, None, "ms").items():
+            name, _, reading = system.partition("/")
+            places = (index for index, readings in enumerate(runtime.TASKS.values()) if reading in readings)
+            place = next(places, len(runtime.TASKS))
+            task = TASK_TITLES[place] if place < len(TASK_TITLES) else reading
+            lines[place, task][name].append((words, cell))
+    if not lines:
+        return False
+    with style():
+        figure = Figure(figsize=(WIDTH, 4.2), layout="constrained")
+        axes = figure.subplots(1, len(lines), squeeze=False, sharey=True).ravel()
+        for axis, ((_, task), names) in zip(axes, sorted(lines.items()), strict=True):
+            for place, name in enumerate(report.sorted(names)):
+                _timedline(axis, names[name], name, facts, max(5, 10 - 2 * place))
+            axis.set_title(task)
+            axis.set_xscale("log")
+            axis.set_yscale("log")
+            axis.set_xlabel("words in the sentence")
+            axis.set_xticks(list(lengths), [str(words) for words in lengths])
+            axis.xaxis.set_minor_locator(NullLocator())
+            axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+            axis.yaxis.set_minor_formatter(NullFormatter())
+        axes[0].set_ylabel("milliseconds a sentence")
+        low, high = axes[0].get_ylim()
+        widen = max(1.0, (8 * low / high) ** 0.5)  # so that at least two numbers stand on the axis
+        axes[0].set_ylim(low / widen, high * widen)
+        shared_legend(figure, axes, 4)
+        save(figure, path)
+    return True
+
+
+def _timedline(
+    axis: Axes, points: Sequence[tuple[float, Cell]], name: str, facts: Facts, size: float
+) -> None:
+    """A line with intervals; the lines drawn first have the larger marks, for those after may hide them."""
+    line(axis, [(words, cell.value) for words, cell in points], name, facts, size=size)
+    colour = look(name, facts)[0]
+    for words, cell in points:
+        if cell.bounds:
+            axis.plot([words, words], cell.bounds, color=colour, linewidth=1.0)

@@ -1,0 +1,60 @@
+"""How numbers are written: as many digits as a reader can use, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+#: A number -> its text.
+Number = Callable[[float], str]
+
+#: What stands where there is nothing.
+NONE = "–"
+
+
+def fixed(decimals: int, factor: float = 1.0, sign: bool = False) -> Number:
+    """So many decimals of `factor` times the number, thousands set apart; never "-0.00"."""
+
+    def text(number: float) -> str:
+        rounded = round(number * factor, decimals) + 0.0  # adding 0.0 turns -0.0 into 0.0
+        return f"{rounded:+,.{decimals}f}" if sign else f"{rounded:,.{decimals}f}"
+
+    return text
+
+
+wer = fixed(2)
+difference = fixed(2, sign=True)
+hundredfold = fixed(1, 100)
+loss = fixed(3)
+nats = fixed(2)
+weight = fixed(2)
+count = fixed(0)
+
+
+def perplexity(number: float) -> str:
+    """One decimal; powers of ten where the digits before it would fill the column."""
+    return f"{number:.1e}" if number >= 1e6 else f"{number:,.1f}"
+
+
+def p_value(number: float) -> str:
+    """Three decimals, or that it is below 0.001."""
+    return "< 0.001" if number < 0.0005 else f"{number:.3f}"
+
+
+def milliseconds(number: float) -> str:
+    """Two decimals below 10, one below 100, none above."""
+    return f"{number:,.{2 if number < 10 else 1 if number < 100 else 0}f}"
+
+
+def millions(number: float) -> str:
+    """A count in millions ("1.25 M"), or in full below 100,000."""
+    return f"{number / 1e6:,.2f} M" if number >= 1e5 else count(number)
+
+
+def general(number: float) -> str:
+    """Four significant digits, for a figure of which nothing is known."""
+    return count(number) if number == int(number) and abs(number) < 1e9 else f"{number:.4g}"
+
+
+def listing(words: list[str]) -> str:
+    """One word, "a and b", or "a, b and c"."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -1,0 +1,231 @@
+"""What a section is written with: the results, the facts, and tables that say their n and their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from quartet.report.cells import Cell, Cells, Place
+from quartet.report.facts import Facts
+from quartet.report.numbers import NONE, Number, general, listing
+from quartet.report.order import set_rank, split_rank, system_rank
+from quartet.report.published import PublishedTable, published
+
+#: What the intervals of a table are, unless the facts say otherwise.
+INTERVALS = {
+    "perplexity": "95 % bootstrap interval over documents",
+    "rerank": "95 % bootstrap interval over utterances, of differences over the same utterances for both",
+    "sts": "95 % bootstrap interval over documents or, where no text stands in many pairs, over pairs",
+    "wordsim": "95 % bootstrap interval over pairs",
+    "polarity": "95 % interval, Wilson's for accuracy and a bootstrap over texts for F1",
+    "runtime": "95 % interval over the repeats",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its head, and what stands in the row of a system."""
+
+    head: str
+    entry: Callable[[str], str]
+
+
+def code(name: str) -> str:
+    """A name as Markdown code."""
+    return f"`{name}`"
+
+
+def plain(text: str) -> str:
+    """A text that cannot break a table or a line of Markdown."""
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A Markdown table, numbers to the right of the first column; columns that hold nothing are left out."""
+    body = [list(row) for row in rows]
+    keep = [index for index in range(len(heads)) if index == 0 or any(row[index] != NONE for row in body)]
+    lines = ["| " + " | ".join(heads[index] for index in keep) + " |"]
+    lines.append("|" + "|".join(":--" if index == 0 else "--:" for index in keep) + "|")
+    lines += ["| " + " | ".join(row[index] for index in keep) + " |" for row in body]
+    return [*lines, ""]
+
+
+class Report:
+    """The results of a run while its report is written; it remembers what each table showed."""
+
+    def __init__(self, cells: Cells, facts: Facts) -> None:
+        self.cells = cells
+        self.facts = facts
+        self._shown: list[Cell] = []
+
+    def groups(self, table: str) -> list[tuple[str, str]]:
+        """The (dataset, split) pairs of a table, in the report's order."""
+        pairs = {(place.dataset, place.split) for place in self.cells.places(table)}
+        return sorted(pairs, key=lambda pair: (set_rank(pair[0], self.facts), split_rank(pair[1])))
+
+    def datasets(self, table: str) -> list[str]:
+        """The sets of a table, in the report's order."""
+        return list(dict.fromkeys(dataset for dataset, _ in self.groups(table)))
+
+    def systems(self, table: str, dataset: str, split: str | None, metrics: Iterable[str]) -> list[str]:
+        """The systems with one of these metrics on a set and split (None: any), in the report's order."""
+        wanted = set(metrics)
+        found = {
+            place.system
+            for place in self.cells.places(table)
+            if place.dataset == dataset and split in (None, place.split) and place.metric in wanted
+        }
+        return self.sorted(found)
+
+    def figures(self, table: str, dataset: str, split: str | None, metric: str) -> dict[str, Cell]:
+        """The cells of a metric by system, in the report's order, only looked at."""
+        found = {
+            system: self.find(table, dataset, split, system, metric)
+            for system in self.systems(table, dataset, split, [metric])
+        }
+        return {system: cell for system, cell in found.items() if cell}
+
+    def sorted(self, systems: Iterable[str]) -> list[str]:
+        """Systems in the report's order."""
+        return sorted(systems, key=lambda system: system_rank(system, self.facts))
+
+    def find(self, table: str, dataset: str, split: str | None, system: str, metric: str) -> Cell | None:
+        """A cell, only looked at; split None: of whichever split has it, in the order of splits."""
+        place = self._place(table, dataset, split, system, metric)
+        return None if place is None else self.cells.find(place)
+
+    def text(
+        self,
+        number: Number,
+        table: str,
+        dataset: str,
+        split: str | None,
+        system: str,
+        metric: str,
+        counted: bool = True,
+        bounds: bool = True,
+    ) -> str:
+        """A cell as text, noted as shown; `NONE` where there is none.
+
+        The caption speaks of it only if it is `counted`; its interval is shown only if `bounds`.
+        """
+        place = self._place(table, dataset, split, system, metric)
+        cell = None if place is None else self.cells.take(place)
+        if cell is None:
+            return NONE
+        if counted:
+            self._shown.append(cell)
+        return cell.text(number, bounds)
+
+    def omit(self, table: str, dataset: str, split: str, metrics: Iterable[str]) -> None:
+        """Note figures as shown that the text says are left out."""
+        for place in self.cells.places(table):
+            if (place.dataset, place.split) == (dataset, split) and place.metric in set(metrics):
+                self.cells.take(place)
+
+    def table(self, systems: Sequence[str], columns: Sequence[Column], head: str = "system") -> list[str]:
+        """A table with a row a system, its name first."""
+        rows = [[code(system), *(column.entry(system) for column in columns)] for system in systems]
+        return grid([head, *(column.head for column in columns)], rows)
+
+    def measured(
+        self,
+        head: str,
+        number: Number,
+        table: str,
+        dataset: str,
+        split: str | None,
+        metric: str,
+        counted: bool = True,
+        bounds: bool = True,
+    ) -> Column:
+        """The column of a metric: see `text`."""
+
+        def text(system: str) -> str:
+            return self.text(number, table, dataset, split, system, metric, counted, bounds)
+
+        return Column(head, text)
+
+    def caption(self, table: str, unit: str) -> list[str]:
+        """What n, [low, high] and ± are of everything that was shown since the last caption."""
+        shown, self._shown = self._shown, []
+        if not shown:
+            return []
+        numbers = sorted({cell.n for cell in shown})
+        parts = [
+            "n = "
+            + general(numbers[0])
+            + (f" to {general(numbers[-1])}" if numbers[1:] else "")
+            + f" {unit}."
+        ]
+        if any(cell.bounds for cell in shown):
+            what = self.facts.intervals.get(table) or INTERVALS.get(table, "95 % interval")
+            parts.append(f"[low, high]: {what}.")
+        else:
+            parts.append("No interval is given.")
+        seeds = sorted({len(cell.rows) for cell in shown if len(cell.rows) > 1})
+        if seeds:
+            span = listing([str(number) for number in seeds])
+            parts.append(f"With ±: mean and standard deviation over {span} seeds.")
+            if any(cell.bounds for cell in shown if len(cell.rows) > 1):
+                parts.append("[low, high] then runs from the lowest end of a seed's interval to the highest.")
+        return [" ".join(parts), ""]
+
+    def rest(self, table: str) -> list[str]:
+        """Whatever of a table no column asked for, one figure a row."""
+        places = sorted(
+            self.cells.rest(table),
+            key=lambda place: (
+                set_rank(place.dataset, self.facts),
+                split_rank(place.split),
+                system_rank(place.system, self.facts),
+                place.metric,
+            ),
+        )
+        if not places:
+            return []
+        rows = []
+        for place in places:
+            cell = self.cells.take(place)
+            assert cell is not None, place
+            self._shown.append(cell)
+            where = [code(place.system), place.dataset or NONE, place.split or NONE, place.metric]
+            rows.append([*where, cell.text(general), general(cell.n)])
+        lines = ["Other figures:", "", *grid(["system", "set", "split", "figure", "value", "n"], rows)]
+        return lines + self.caption(table, "items")
+
+    def figure(self, table: str, words: str) -> list[str]:
+        """The picture of a section, if there is one."""
+        path = self.facts.figures.get(table)
+        return [f"![{words}]({path})", ""] if path else []
+
+    def _place(self, table: str, dataset: str, split: str | None, system: str, metric: str) -> Place | None:
+        if split is not None:
+            return Place(table, dataset, split, system, metric)
+        splits = {place.split for place in self.cells.places(table) if place.dataset == dataset}
+        places = [Place(table, dataset, one, system, metric) for one in sorted(splits, key=split_rank)]
+        return next((place for place in places if self.cells.find(place)), None)
+
+
+def paper_columns(table: PublishedTable, number: Number, heads: dict[str, str]) -> list[Column]:
+    """Columns of a published table: `heads` names those to show and their heads; a row is found by system."""
+
+    def entry(column: str) -> Callable[[str], str]:
+        def text(system: str) -> str:
+            value = table.get(system, column)
+            return NONE if value is None else number(value)
+
+        return text
+
+    return [Column(head, entry(column)) for column, head in heads.items()]
+
+
+def paper_table(name: str) -> tuple[PublishedTable, str]:
+    """A published table and how a sentence names it: "T-TA paper, Table 3"."""
+    table = published().tables[name]
+    return table, f"{published().papers[table.paper].name}, {table.place}"
+
+
+def named(systems: Iterable[str]) -> str:
+    """Names as code, in a list."""
+    return listing([code(system) for system in systems])

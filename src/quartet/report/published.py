@@ -1,0 +1,91 @@
+"""What the two papers print, for setting beside our own figures: published.yaml, typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """A paper.
+
+    Attributes:
+        name: how a sentence names it.
+        cite: its reference.
+        scale: what its figures were made with.
+        sentences: how many its models read, where it says so.
+    """
+
+    name: str
+    cite: str
+    scale: tuple[str, ...]
+    sentences: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedTable:
+    """A printed table, or the numbers that stand for a figure.
+
+    Attributes:
+        paper: a key of `Published.papers`.
+        place: where it stands in the paper, e.g. "Table 3".
+        title: what was measured on what, for a table's head.
+        unit: of its numbers.
+        columns: their names.
+        rows: by system, one number a column; None where the paper gives none.
+    """
+
+    paper: str
+    place: str
+    title: str
+    unit: str
+    columns: tuple[str, ...]
+    rows: dict[str, tuple[float | None, ...]]
+
+    def __post_init__(self) -> None:
+        for system, numbers in self.rows.items():
+            if len(numbers) != len(self.columns):
+                raise ValueError(f"{system}: {len(numbers)} numbers for {len(self.columns)} columns")
+
+    def get(self, system: str, column: str) -> float | None:
+        """The number of a system in a column; None where the paper has no such row or gives none.
+
+        Raises:
+            ValueError: there is no such column.
+        """
+        index = self.columns.index(column)
+        return self.rows[system][index] if system in self.rows else None
+
+
+@dataclass(frozen=True)
+class Published:
+    """Both papers' figures, by name."""
+
+    papers: dict[str, Paper]
+    tables: dict[str, PublishedTable]
+
+    def __post_init__(self) -> None:
+        for name, table in self.tables.items():
+            if table.paper not in self.papers:
+                raise ValueError(f"{name}: no paper {table.paper}")
+
+
+@cache
+def published() -> Published:
+    """The figures that come with the package; read once."""
+    from ruamel.yaml import YAML
+
+    text = files("quartet.report").joinpath("published.yaml").read_text(encoding="utf-8")
+    raw = YAML(typ="safe", pure=True).load(text)
+    papers = {
+        name: Paper(**{**entry, "scale": tuple(entry["scale"])}) for name, entry in raw["papers"].items()
+    }
+    return Published(papers, {name: _table(entry) for name, entry in raw["tables"].items()})
+
+
+def _table(entry: dict[str, Any]) -> PublishedTable:
+    rows = {str(system): tuple(numbers) for system, numbers in entry["rows"].items()}
+    return PublishedTable(**{**entry, "columns": tuple(entry["columns"]), "rows": rows})

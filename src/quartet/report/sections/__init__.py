@@ -1,0 +1,30 @@
+"""The sections of a report in their order; a new one is one file and one entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from quartet.report.page import Report
+from quartet.report.sections import perplexity, polarity, rerank, runtime, sts, training, wordsim
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: its title, its lines of Markdown, and the sentences that it gives to the first screen."""
+
+    title: str
+    body: Callable[[Report], list[str]]
+    findings: Callable[[Report], list[str]]
+
+
+#: By the table of the results that a section shows.
+SECTIONS: dict[str, Section] = {
+    training.TABLE: Section("Training", training.body, training.findings),
+    perplexity.TABLE: Section("Perplexity", perplexity.body, perplexity.findings),
+    rerank.TABLE: Section("Reranking", rerank.body, rerank.findings),
+    sts.TABLE: Section("Semantic similarity (STS)", sts.body, sts.findings),
+    wordsim.TABLE: Section("Word similarity", wordsim.body, wordsim.findings),
+    polarity.TABLE: Section("Classification", polarity.body, polarity.findings),
+    runtime.TABLE: Section("Run-time", runtime.body, runtime.findings),
+}

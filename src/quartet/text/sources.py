@@ -1,0 +1,18 @@
+"""The kinds of raw text that can be read. A new kind is a file with a reader, and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from quartet.text.documents import Document
+from quartet.text.plain import read_text
+from quartet.text.wikipedia import read_wikipedia
+
+Reader = Callable[[Path], Iterator[Document]]
+"""Streams the documents of a file or folder in a fixed order; raises InputError for what it cannot read."""
+
+SOURCES: dict[str, Reader] = {
+    "wikipedia": read_wikipedia,
+    "text": read_text,
+}

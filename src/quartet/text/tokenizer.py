@@ -1,0 +1,214 @@
+"""Text to token ids: training, saving and using a WordPiece or a word vocabulary."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+from quartet.errors import InputError
+from quartet.files import atomic_path
+
+SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[BOS]", "[EOS]")
+"""Their ids are 0 to 6 in every tokenizer of this library."""
+
+PREFIX = "##"
+"""Marks a WordPiece that continues a word."""
+
+Kind = Literal["wordpiece", "word"]
+
+
+class TextTokenizer:
+    """A trained tokenizer: BERT's clean-up and word splitting, then pieces or whole words.
+
+    It adds no special tokens, and reads none out of a text: "[MASK]" in a text is three ordinary words.
+
+    Attributes:
+        vocab_size: number of ids, the specials included.
+        n_specials: number of special tokens; they have the lowest ids.
+        pad_id, unk_id, cls_id, sep_id, mask_id, bos_id, eos_id: the ids of the specials.
+    """
+
+    pad_id, unk_id, cls_id, sep_id, mask_id, bos_id, eos_id = range(len(SPECIALS))
+    n_specials = len(SPECIALS)
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        """Wrap a tokenizer of the tokenizers library.
+
+        Raises:
+            ValueError: the special tokens do not have the ids 0 to 6.
+        """
+        for number, token in enumerate(SPECIALS):
+            if tokenizer.token_to_id(token) != number:
+                raise ValueError(f"{token} should have the id {number}, not {tokenizer.token_to_id(token)}")
+        self._tokenizer = tokenizer
+        self._tokenizer.encode_special_tokens = True  # the library does not save this
+        self.vocab_size: int = tokenizer.get_vocab_size()
+        pieces = (tokenizer.id_to_token(number) or "" for number in range(self.vocab_size))
+        is_start = [
+            number < self.n_specials or not piece.startswith(PREFIX) for number, piece in enumerate(pieces)
+        ]
+        self._is_start: NDArray[np.bool_] = np.array(is_start, dtype=bool)
+        if isinstance(tokenizer.model, models.WordLevel):
+            self._is_start[:] = True
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text, without specials; what the vocabulary lacks is `unk_id`."""
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        """The ids of each text, on all cores."""
+        encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [encoding.ids for encoding in encodings]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Pieces joined to words, specials left out; case and accents that the clean-up removed do not return."""
+        text: str = self._tokenizer.decode([int(number) for number in ids], skip_special_tokens=True)
+        return text
+
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """The piece of each id as the vocabulary writes it."""
+        return [self._tokenizer.id_to_token(int(number)) or SPECIALS[1] for number in ids]
+
+    def word_starts(self, ids: Sequence[int] | NDArray[np.integer]) -> list[bool]:
+        """For each id whether it begins a word (False for a ## piece)."""
+        starts: list[bool] = self._is_start[np.asarray(ids, dtype=np.int64)].tolist()
+        return starts
+
+    def to_json(self) -> str:
+        """The text of tokenizer.json, the same for the same tokenizer."""
+        text: str = self._tokenizer.to_str(pretty=True)
+        return text
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the file that `save` writes."""
+        return hashlib.sha256(self.to_json().encode("utf-8")).hexdigest()
+
+    def save(self, path: str | Path) -> None:
+        """Write a tokenizer.json that the tokenizers library opens."""
+        with atomic_path(path) as temporary:
+            temporary.write_text(self.to_json(), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> TextTokenizer:
+        """Open a tokenizer.json.
+
+        Raises:
+            InputError: the file is absent, damaged, or was not made by this library (other special tokens).
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(path, f"cannot be read ({error})") from error
+        try:
+            return cls(Tokenizer.from_str(text))
+        except Exception as error:  # the library raises bare Exception for a broken file
+            raise InputError(path, f"not a tokenizer of Quartet ({error})", "train it again") from error
+
+
+def train_tokenizer(
+    kind: Kind,
+    texts: Iterable[str],
+    vocab_size: int,
+    lowercase: bool,
+    character_coverage: float = 0.9995,
+) -> TextTokenizer:
+    """Learn a vocabulary; the same texts give the same file, byte by byte.
+
+    Args:
+        kind: ``wordpiece`` (frequent pieces; ## marks a continuation) or ``word`` (the most frequent words).
+        texts: the training texts; for ``wordpiece`` they are read twice, so an iterator will not do
+            (`documents.SentencesOf` will).
+        vocab_size: ids at most, specials included.
+        lowercase: lower-case and strip accents, as BERT's uncased models do.
+        character_coverage: for ``wordpiece``: the rarest characters that together make up the rest of the running
+            text (1 - coverage) get no piece, and a word with one of them is [UNK]. Printable ASCII always has.
+
+    Raises:
+        InputError: there is no text, or vocab_size has no room for the characters.
+    """
+    if kind == "word":
+        return _train_words(texts, vocab_size, lowercase)
+    return _train_pieces(texts, vocab_size, lowercase, character_coverage)
+
+
+def _base(model: models.Model, lowercase: bool) -> Tokenizer:
+    tokenizer = Tokenizer(model)
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
+
+
+def _finished(model: models.Model, lowercase: bool) -> TextTokenizer:
+    tokenizer = _base(model, lowercase)
+    if isinstance(model, models.WordPiece):
+        tokenizer.decoder = decoders.WordPiece(prefix=PREFIX)
+    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIALS])
+    return TextTokenizer(tokenizer)
+
+
+def _train_words(texts: Iterable[str], vocab_size: int, lowercase: bool) -> TextTokenizer:
+    tokenizer = _base(models.WordLevel(unk_token=SPECIALS[1]), lowercase)
+    # The library orders words by frequency, then by alphabet.
+    trainer = trainers.WordLevelTrainer(
+        vocab_size=vocab_size, special_tokens=list(SPECIALS), show_progress=False
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    if tokenizer.get_vocab_size() <= len(SPECIALS):
+        raise InputError("tokenizer", f"no word fits a vocabulary of {vocab_size}, or there is no text")
+    return _finished(models.WordLevel(tokenizer.get_vocab(), unk_token=SPECIALS[1]), lowercase)
+
+
+def _train_pieces(texts: Iterable[str], vocab_size: int, lowercase: bool, coverage: float) -> TextTokenizer:
+    if iter(texts) is texts:
+        raise TypeError("the texts are read twice: give a list or an object that can be iterated again")
+    tokenizer = _base(models.WordPiece(unk_token=SPECIALS[1]), lowercase)
+    alphabet = _alphabet(texts, tokenizer.normalizer.normalize_str, coverage)
+    splits = tokenizer.pre_tokenizer.pre_tokenize_str
+    # The library numbers ## characters in the order of a randomly seeded hash map, and merges break ties by number.
+    # Given as special tokens for the training alone, they have their numbers before the map is read.
+    inner = [PREFIX + character for character in alphabet if len(splits("a" + character)) == 1]
+    fixed = [*SPECIALS, *inner]
+    if not alphabet or vocab_size <= len(fixed) + len(alphabet):
+        reason = (
+            f"{vocab_size} leaves no room beside {len(alphabet)} characters"
+            if alphabet
+            else "there is no text"
+        )
+        raise InputError("tokenizer vocab_size", reason, "choose a larger vocabulary or a smaller coverage")
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=vocab_size,
+        special_tokens=fixed,
+        initial_alphabet=alphabet,
+        limit_alphabet=len(alphabet),
+        continuing_subword_prefix=PREFIX,
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    return _finished(models.WordPiece(tokenizer.get_vocab(), unk_token=SPECIALS[1]), lowercase)
+
+
+def _alphabet(texts: Iterable[str], normalise: Callable[[str], str], coverage: float) -> list[str]:
+    """Printable ASCII and the most frequent characters that make up `coverage` of the text, by code point."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(normalise(text))
+    for blank in [character for character in counts if character.isspace()]:
+        del counts[blank]
+    if not counts:
+        return []
+    left = (1 - coverage) * counts.total()
+    for character in sorted(counts, key=lambda character: (counts[character], character)):
+        left -= counts[character]
+        if left < 0:
+            break
+        del counts[character]
+    return sorted({*counts, *normalise("".join(map(chr, range(33, 127))))})

@@ -1,0 +1,38 @@
+"""What tests share: no test tells MLflow anything outside its own temporary folder."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quartet.text.encoded import EncodedCorpus
+from quartet.text.tokenizer import TextTokenizer
+from tests.small_corpus import encode_small
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_mlflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """All tests write into one temporary database: making its tables takes a second."""
+    path = tmp_path_factory.mktemp("mlflow") / "mlflow.db"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{path}")
+        yield
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in, with the settings of the preset tiny as its params.yaml."""
+    shutil.copyfile(ROOT / "presets" / "tiny.yaml", tmp_path / "params.yaml")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def small_corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[TextTokenizer, dict[str, EncodedCorpus]]:
+    """A tokenizer, and the splits train, valid and test of a few encoded documents."""
+    return encode_small(tmp_path_factory.mktemp("corpus"))

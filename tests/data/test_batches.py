@@ -1,0 +1,154 @@
+"""What the batches hold, and that a step's batch depends on nothing but the step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from quartet.data import open_source
+from quartet.data.batch import Row, collate, framed, is_own
+from quartet.data.segments import SegmentedTokens
+from quartet.data.sentences import SentenceSource
+from quartet.data.spans import SpanSource
+from quartet.data.streams import StreamSource, lay_out
+from quartet.text.encoded import EncodedCorpus
+from quartet.text.tokenizer import SPECIALS, TextTokenizer
+from tests.models.shapes import KINDS, small
+
+Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
+
+
+def test_lay_out_is_the_docstrings_example() -> None:
+    """a b | c . d: two sentences in the first paragraph, one in the second."""
+    sentences = [np.array([10, 11]), np.array([12]), np.array([13])]
+    for index, expected in (
+        ("running", [(0, 0, 0), (1, 0, 0), (2, 1, 0), (3, 1, 0), (4, 2, 1), (5, 2, 1)]),
+        ("reset", [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (0, 0, 1), (1, 0, 1)]),
+    ):
+        ids, positions = lay_out(sentences, np.array([0, 1, 0]), np.array([0, 0, 1]), 6, index)  # type: ignore[arg-type]
+        assert ids.tolist() == [10, 11, 12, 6, 13, 6]
+        assert [tuple(row) for row in positions[:, 1:].tolist()] == expected
+        assert positions[:, 0].tolist() == list(range(6))
+
+
+def test_segment_indices_restart_where_they_should(small_corpus: Small) -> None:
+    corpus = small_corpus[1]["train"]
+    tokens = SegmentedTokens(corpus)
+    for document in range(len(corpus.doc_ids)):
+        row = tokens.document(document)
+        token, sentence, paragraph = row.segments.T
+        assert (token[0], sentence[0], paragraph[0]) == (0, 0, 0)
+        opens = np.flatnonzero(token == 0)
+        steps = np.diff(row.segments[opens], axis=0)
+        new_paragraph = steps[:, 2] == 1
+        assert set(steps[:, 2].tolist()) <= {0, 1}
+        assert (sentence[opens[1:]][new_paragraph] == 0).all()
+        assert (steps[~new_paragraph, 1] == 1).all()
+        assert row.ids.tolist() == corpus.ids[tokens.document_tokens[document] :][: len(row.ids)].tolist()
+
+
+def test_a_limited_document_ends_with_a_sentence(small_corpus: Small) -> None:
+    corpus = small_corpus[1]["train"]
+    tokens = SegmentedTokens(corpus)
+    whole, part = tokens.document(1), tokens.document(1, limit=20)
+    assert 20 <= len(part.ids) < len(whole.ids)
+    assert whole.segments[len(part.ids), 0] == 0, "the next token opens a sentence"
+
+
+def test_specials_take_their_neighbours_segments() -> None:
+    row = framed(Row(np.array([9, 9, 9]), np.array([[0, 0, 2], [1, 0, 2], [0, 1, 2]])), 2, 3)
+    assert row.ids.tolist() == [2, 9, 9, 9, 3]
+    assert row.segments.tolist() == [[0, 0, 2], [0, 0, 2], [1, 0, 2], [0, 1, 2], [0, 1, 2]]
+    assert framed(Row(np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int64)), 2, 3).ids.tolist() == [2, 3]
+
+
+def test_collate_pads_on_the_right() -> None:
+    rows = [Row(np.array([7, 8]), np.zeros((2, 3))), Row(np.array([9]), np.zeros((1, 3)))]
+    batch = collate(rows, pad_id=0)
+    assert batch.ids_BT.tolist() == [[7, 8], [9, 0]]
+    assert batch.real_BT.tolist() == [[True, True], [True, False]]
+    assert batch.positions_BTP[0, :, 0].tolist() == [0, 1]
+
+
+def test_own_tokens_are_the_unknown_one_and_the_ordinary_ones() -> None:
+    ids = torch.arange(len(SPECIALS) + 2)
+    assert is_own(ids).nonzero().flatten().tolist() == [1, 7, 8]
+
+
+def test_an_epoch_has_each_sentence_once(small_corpus: Small) -> None:
+    tokenizer, splits = small_corpus
+    source = SentenceSource(splits["train"], tokenizer, max_length=64, batch_size=8, seed=5)
+    seen = []
+    for step in range(source.steps_per_epoch):
+        batch = source.batch(step)
+        assert batch.ids_BT.shape[1] == batch.real_BT.sum(1).max(), "no column of padding alone"
+        for row, real in zip(batch.ids_BT, batch.real_BT, strict=True):
+            ids = row[real].tolist()
+            assert (ids[0], ids[-1]) == (tokenizer.bos_id, tokenizer.eos_id)
+            seen.append(tuple(ids[1:-1]))
+    corpus = splits["train"]
+    assert sorted(seen) == sorted(tuple(corpus.sentence(i).tolist()) for i in range(len(corpus)))
+    assert source.cut == 0
+    short = SentenceSource(splits["train"], tokenizer, max_length=8, batch_size=8, seed=5)
+    assert short.cut == sum(max(0, len(ids) - 6) for ids in seen)
+
+
+def test_spans_are_running_text_that_starts_with_a_sentence(small_corpus: Small) -> None:
+    tokenizer, splits = small_corpus
+    corpus = splits["train"]
+    source = SpanSource(corpus, tokenizer, max_length=32, batch_size=16, seed=5)
+    text = " ".join(str(token) for token in corpus.ids.tolist())
+    full = 0
+    for step in range(4):
+        batch = source.batch(step)
+        for row, real, positions in zip(batch.ids_BT, batch.real_BT, batch.positions_BTP, strict=True):
+            ids = row[real].tolist()
+            assert (ids[0], ids[-1]) == (tokenizer.cls_id, tokenizer.sep_id)
+            assert " ".join(str(token) for token in ids[1:-1]) in text
+            assert positions[1, 1] == 0, "a span starts with a sentence"
+            full += len(ids) == 32
+    assert full > 32, "most spans fill the input"
+
+
+def test_evaluation_spans_tile_the_corpus(small_corpus: Small) -> None:
+    tokenizer, splits = small_corpus
+    source = SpanSource(splits["valid"], tokenizer, max_length=20, batch_size=7, seed=None)
+    tokens = [
+        token
+        for step in range(source.steps_per_epoch)
+        for row, real in zip(*(lambda batch: (batch.ids_BT, batch.real_BT))(source.batch(step)), strict=True)
+        for token in row[real].tolist()[1:-1]
+    ]
+    assert tokens == splits["valid"].ids.tolist()
+
+
+@pytest.mark.parametrize("index", ["running", "reset"])
+def test_streams_go_on_where_they_stopped(small_corpus: Small, index: str) -> None:
+    tokenizer, splits = small_corpus
+    source = StreamSource(splits["train"], tokenizer, window=10, batch_size=3, seed=5, index=index)  # type: ignore[arg-type]
+    batches = [source.batch(step) for step in range(source.steps_per_epoch)]
+    assert [batch.fresh for batch in batches] == [True] + [False] * (len(batches) - 1)
+    for before, after in zip(batches, batches[1:], strict=False):
+        assert before.following_B is not None
+        assert torch.equal(before.following_B, after.ids_BT[:, 0])
+    stream = torch.cat([batch.ids_BT for batch in batches], dim=1)
+    assert stream.shape == (3, source.stream)
+    own = stream[stream != tokenizer.eos_id]
+    assert len(splits["train"].ids) - 3 <= len(own) + 3 and set(own.tolist()) <= set(splits["train"].ids.tolist())
+    if index == "running":
+        positions = torch.cat([batch.positions_BTP for batch in batches], dim=1)
+        assert (positions.diff(dim=1) >= 0).all(), "running counters never go back"
+    assert not torch.equal(source.batch(0).ids_BT, source.batch(source.steps_per_epoch).ids_BT), "a new order"
+
+
+@pytest.mark.parametrize("kind", ["unilm", "segabert", "segatron-xl"])
+def test_a_step_gives_the_same_batch_whenever_it_is_asked_for(small_corpus: Small, kind: str) -> None:
+    tokenizer, splits = small_corpus
+    config = small(**KINDS[kind])
+    one, other = (open_source(config, splits["train"], tokenizer, batch_size=4, seed=3) for _ in range(2))
+    for step in range(2 * one.steps_per_epoch):
+        one.batch(step)
+    for step in (one.steps_per_epoch + 1, 0, 3):
+        assert torch.equal(one.batch(step).ids_BT, other.batch(step).ids_BT)
+        assert torch.equal(one.batch(step).positions_BTP, other.batch(step).positions_BTP)

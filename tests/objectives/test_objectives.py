@@ -1,0 +1,81 @@
+"""Inputs and targets of each objective, and the states that its scores come from."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from quartet.data.batch import Batch, Row, collate, framed
+from quartet.models import build
+from quartet.objectives import OBJECTIVES
+from quartet.objectives.base import IGNORED
+from quartet.objectives.mlm import MASK_ID, MaskedLM
+from tests.models.shapes import KINDS, VOCABULARY, small
+
+BOS, EOS, PAD = 5, 6, 0
+
+
+def batch_of(*texts: list[int]) -> Batch:
+    rows = [framed(Row(np.array(text, dtype=np.int64), np.zeros((len(text), 3))), BOS, EOS) for text in texts]
+    return collate(rows, PAD)
+
+
+def test_clm_predicts_the_next_token_and_the_end() -> None:
+    objective = OBJECTIVES["clm"]()
+    batch = batch_of([7, 8, 9], [10])
+    inputs, targets = objective.training_pair(batch, VOCABULARY, torch.Generator())
+    assert inputs is batch.ids_BT
+    assert targets.tolist() == [[7, 8, 9, EOS, IGNORED], [10, EOS, IGNORED, IGNORED, IGNORED]]
+    assert objective.predicted(batch).tolist() == [[False, True, True, True, True], [False, True, True, False, False]]
+
+
+def test_a_stream_has_a_target_behind_its_last_token() -> None:
+    batch = Batch(torch.tensor([[7, 8]]), torch.zeros(1, 2, 4), torch.ones(1, 2, dtype=torch.bool), torch.tensor([9]))
+    _, targets = OBJECTIVES["clm"]().training_pair(batch, VOCABULARY, torch.Generator())
+    assert targets.tolist() == [[8, 9]]
+
+
+def test_lae_predicts_its_input() -> None:
+    batch = batch_of([7, 1], [10])
+    _, targets = OBJECTIVES["lae"]().training_pair(batch, VOCABULARY, torch.Generator())
+    assert targets.tolist() == [[IGNORED, 7, 1, IGNORED], [IGNORED, 10, IGNORED, IGNORED]]
+    _, targets = OBJECTIVES["lae"](loss_on_specials=True).training_pair(batch, VOCABULARY, torch.Generator())
+    assert targets.tolist() == [[BOS, 7, 1, EOS], [BOS, 10, EOS, IGNORED]]
+
+
+def test_mlm_selects_fifteen_percent_and_masks_most_of_them() -> None:
+    objective = MaskedLM()
+    batch = batch_of(*([list(range(7, 23))] * 400))
+    random = torch.Generator().manual_seed(0)
+    inputs, targets = objective.training_pair(batch, VOCABULARY, random)
+    selected = targets != IGNORED
+    assert (selected.sum(1) == round(0.15 * 16)).all()
+    assert not selected[:, 0].any() and not selected[:, -1].any(), "special tokens are never selected"
+    assert torch.equal(targets[selected], batch.ids_BT[selected])
+    assert torch.equal(inputs[~selected], batch.ids_BT[~selected])
+    masked = (inputs[selected] == MASK_ID).float().mean().item()
+    kept = (inputs[selected] == targets[selected]).float().mean().item()
+    assert abs(masked - 0.8) < 0.05
+    assert abs(kept - (0.1 + 0.1 / 16)) < 0.04, "a random token may be the right one"
+    again, _ = objective.training_pair(batch, VOCABULARY, random)
+    assert not torch.equal(inputs, again), "dynamic: another draw, other masks"
+    short = batch_of([7])
+    assert (objective.training_pair(short, VOCABULARY, random)[1] != IGNORED).sum() == 1
+
+
+def test_mask_and_predict_hides_one_token_at_a_time() -> None:
+    """Against one forward pass a token, whatever goes through the network at once."""
+    torch.manual_seed(0)
+    network = build(small(**KINDS["bilm"]), VOCABULARY).eval()
+    batch = batch_of([7, 8, 9, 10], [11, 12])
+    objective = MaskedLM()
+    states = objective.states(network, batch).predictive_BTD
+    for row, place in [(0, 1), (0, 4), (1, 2)]:
+        inputs = batch.ids_BT[row : row + 1].clone()
+        inputs[0, place] = MASK_ID
+        alone, _ = network(inputs, batch.positions_BTP[row : row + 1], batch.real_BT[row : row + 1])
+        assert torch.allclose(states[row, place], alone[0, place], atol=1e-5)
+    objective.copy_budget = 1
+    assert torch.allclose(objective.states(network, batch).predictive_BTD, states, atol=1e-5)
+    intact = objective.states(network, batch, masked=False).predictive_BTD
+    assert not torch.allclose(intact[0, 1], states[0, 1], atol=1e-3)

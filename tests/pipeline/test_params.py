@@ -1,0 +1,195 @@
+"""Settings are complete and consistent, or one line says which key is wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline.params import entry, load
+from quartet.errors import InputError
+from quartet.models.config import ModelConfig
+
+PRESETS = Path(__file__).resolve().parents[2] / "presets"
+SAMPLE = (PRESETS / "sample.yaml").read_text(encoding="utf-8")
+
+
+def message(tmp_path: Path, text: str) -> str:
+    """The one line that settings are refused with, without the folder."""
+    path = tmp_path / "params.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load(path)
+    line = str(caught.value)
+    assert "\n" not in line
+    return line.replace(f"{tmp_path}/", "")
+
+
+@pytest.mark.parametrize("preset", sorted(PRESETS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_preset_is_complete_and_consistent(preset: Path) -> None:
+    assert load(preset).experiment == preset.stem
+
+
+def test_params_yaml_is_the_preset_sample() -> None:
+    assert (PRESETS.parent / "params.yaml").read_bytes() == (PRESETS / "sample.yaml").read_bytes()
+
+
+def test_a_model_entry_gives_the_model_alone_and_its_training() -> None:
+    model = load(PRESETS / "sample.yaml").models["segatron-xl"]
+    assert type(model.config) is ModelConfig
+    assert model.config.recurrence.memory == 64
+    assert model.config.positions == ("token", "sentence", "paragraph")
+    assert model.training.learning_rate == 1e-3
+
+
+# (what stands in the sample, what takes its place, what is said)
+MISTAKES = {
+    "unknown key": (
+        "layers: 3",
+        "layerz: 3",
+        "models.unilm.layerz: unknown key; the nearest known key is 'layers'",
+    ),
+    "deep unknown key": ("{steps: 600", "{stepz: 600", "models.unilm.training.stepz: unknown key"),
+    "unknown section": ("runtime:", "runtimes:", "runtimes: unknown key; the nearest known key is 'runtime'"),
+    "unlike any key": ("layers: 3", "qqq: 3", "models.unilm.qqq: unknown key; the known keys are"),
+    "missing key": ("    layers: 3\n", "", "models.unilm.layers: missing"),
+    "text for a number": ("layers: 3", "layers: three", "models.unilm.layers"),
+    "a quoted number": (
+        "layers: 3",
+        "layers: '3'",
+        'models.unilm.layers: Input should be a valid integer, found "3"',
+    ),
+    "a broken number": ("layers: 3", "layers: 3.5", "models.unilm.layers"),
+    "out of range": (
+        "layers: 3",
+        "layers: 0",
+        "models.unilm.layers: Input should be greater than or equal to 1",
+    ),
+    "infinite": (
+        "learning_rate: 1e-3",
+        "learning_rate: .inf",
+        "models.unilm.training.learning_rate: inf is not",
+    ),
+    "NaN": ("learning_rate: 1e-3", "learning_rate: .nan", "models.unilm.training.learning_rate: nan is not"),
+    "impossible combination": ("heads: 4", "heads: 5", "models.unilm: heads must divide dim"),
+    "unknown word": (
+        "objective: clm",
+        "objective: clmm",
+        "models.unilm.objective: Input should be 'clm', 'mlm' or 'lae'",
+    ),
+    "a word for a list": ("positions: [sequence]", "positions: sequence", "models.unilm.positions"),
+    "unknown corpus": (
+        "corpus: wikipedia-sample\n    tokenizer",
+        "corpus: wikipedia-simple\n    tokenizer",
+        "models.unilm.corpus: unknown corpus 'wikipedia-simple'; the nearest known corpus is 'wikipedia-sample'",
+    ),
+    "unknown tokenizer": (
+        "tokenizer: wordpiece-3k",
+        "tokenizer: wp",
+        "models.unilm.tokenizer: unknown tokenizer 'wp'",
+    ),
+    "tokenizer of no corpus": (
+        "kind: wordpiece, corpus: w",
+        "kind: wordpiece, corpus: x",
+        "tokenizers.wordpiece-3k.corpus",
+    ),
+    "unknown model": ("sts: [unilm,", "sts: [unilmm,", "evaluate.sts: unknown model 'unilmm'"),
+    "model twice": ("sts: [unilm,", "sts: [unilm, bilm,", "evaluate.sts: 'bilm' is listed twice"),
+    "unknown model timed": (
+        "models: [unilm, bilm, tta]",
+        "models: [none]",
+        "runtime.models: unknown model 'none'",
+    ),
+    "no list to rerank": (
+        SAMPLE[SAMPLE.index("nbest:\n") : SAMPLE.index("# Sets")],
+        "nbest: {}\n",
+        "evaluate.rerank",
+    ),
+    "no task of a kind": (
+        "kind: classification",
+        "kind: word-similarity",
+        "evaluate.finetune: no task is of the kind",
+    ),
+    "no checksum": (
+        "sha256: a53f",
+        "sha256: null  # a53f",
+        "corpora.wikipedia-sample: sha256 is needed for package://",
+    ),
+    "no hash": ("sha256: a53f", "sha256: a53", "corpora.wikipedia-sample.sha256"),
+    "nothing to train on": (
+        "valid: 0.1",
+        "valid: 0.9",
+        "corpora.wikipedia-sample.split: valid 0.9 and test 0.1 leave",
+    ),
+    "a grid backwards": (
+        "start: 0.0, stop: 1.0",
+        "start: 1.0, stop: 0.5",
+        "rerank.weights: start 1.0 is larger than stop 0.5",
+    ),
+    "name with a dot": ("  tta:", "  t.ta:", "models.t.ta: 't.ta' cannot be a name"),
+    "name of a folder": ("experiment: sample", "experiment: ../x", "experiment: '../x' cannot be a name"),
+    "name that is no text": ("  tta:", "  12:", "the key 12 is a value of type int, not text"),
+    "same seed twice": ("seeds: [1]", "seeds: [1, 1]", "seeds: [1, 1] holds a seed twice"),
+    "no seed": ("seeds: [1]", "seeds: []", "seeds: empty"),
+    "a date": ("seeds: [1]", "seeds: 2020-01-01", "seeds: a value of type date cannot be used here"),
+    "broken YAML": ("seeds: [1]", "seeds: [1", "params.yaml:7: not valid YAML"),
+    "key twice": (
+        "seeds: [1]",
+        "seeds: [1]\nseeds: [2]",
+        'params.yaml:7: found duplicate key "seeds"; keep one of them',
+    ),
+    "an object": ("seeds: [1]", "seeds: !!python/object/apply:os.getcwd []", "params.yaml:6: not valid YAML"),
+    "no mapping": (SAMPLE, "- 1", "a mapping of keys was expected, not a list"),
+    "nothing": (SAMPLE, "", "a mapping of keys was expected, not nothing"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_one_line_that_names_the_key(tmp_path: Path, name: str) -> None:
+    old, new, expected = MISTAKES[name]
+    assert old in SAMPLE
+    line = message(tmp_path, SAMPLE.replace(old, new, 1))
+    assert line.startswith("params.yaml:")
+    assert expected in line
+
+
+def test_anchors_that_unfold_without_end_are_refused(tmp_path: Path) -> None:
+    lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+    assert "more than 100,000 values" in message(tmp_path, "\n".join(lines))
+
+
+def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").write_bytes(b"a: \xff\xfe\x00")
+    with pytest.raises(InputError, match=r"params\.yaml: cannot be read"):
+        load(tmp_path / "params.yaml")
+    with pytest.raises(InputError, match="no such file"):
+        load(tmp_path / "other.yaml")
+
+
+def test_numbers_are_read_as_dvc_reads_them(tmp_path: Path) -> None:
+    from dvc.utils.serialize import load_yaml
+
+    (tmp_path / "params.yaml").write_text(SAMPLE.replace("1e-3", "3e-4"), encoding="utf-8")
+    seen = load_yaml(tmp_path / "params.yaml")["models"]["tta"]["training"]["learning_rate"]
+    assert seen == load(tmp_path / "params.yaml").models["tta"].training.learning_rate == 3e-4
+
+
+def test_an_unknown_entry_names_the_nearest() -> None:
+    with pytest.raises(InputError, match="has no entry 'tat'; the nearest known name is 'tta'"):
+        entry(load(PRESETS / "tiny.yaml").models, "tat", "models")
+
+
+def test_settings_import_neither_torch_nor_mlflow() -> None:
+    code = "import sys, pipeline.params; print([m for m in ('torch', 'mlflow', 'numpy') if m in sys.modules])"
+    root = PRESETS.parent
+    answer = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": f"{root / 'src'}:{root}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert answer.stdout.strip() == "[]"

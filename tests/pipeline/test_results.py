@@ -1,0 +1,77 @@
+"""Rows are made in one place and gathered by the names in the settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.layout import Layout
+from pipeline.params import Params, load
+from pipeline.results import MEASURING, read_rows, results, rows_of, timings
+from quartet.errors import InputError
+from quartet.results import Measure, Result, write_results
+
+
+def row(params: Params, table: str, system: str, value: float = 0.5) -> Result:
+    """A row about anything."""
+    (made,) = rows_of(
+        {"wer": Measure(value, 3, 0.4, 0.6)},
+        params=params,
+        table=table,
+        system=system,
+        dataset="sample-speech",
+        split="test",
+        device="cpu",
+        scale="tiny",
+        seed=1,
+    )
+    return made
+
+
+def write_all(params: Params) -> Layout:
+    """One row for every stage instance of the settings."""
+    from pipeline.layout import STAGES
+
+    layout = Layout(params.experiment)
+    for stage in MEASURING:
+        for variant in STAGES[stage].variants(params):
+            write_results(layout.rows(stage, variant), [row(params, stage, variant or "first-pass")])
+    return layout
+
+
+def test_a_row_carries_what_it_is_of(workspace: Path) -> None:
+    made = row(load(), "rerank", "tta/context")
+    assert (made.experiment, made.metric, made.value, made.n, made.ci_low, made.seed) == (
+        "tiny",
+        "wer",
+        0.5,
+        3,
+        0.4,
+        1,
+    )
+
+
+def test_rows_are_read_by_the_names_in_the_settings_never_by_what_lies_there(workspace: Path) -> None:
+    params = load()
+    layout = write_all(params)
+    write_results(layout.rows("rerank", "deleted-long-ago"), [row(params, "rerank", "deleted-long-ago")])
+    assert {(each.table, each.system) for each in results(params)} == {
+        ("pretrain", "tta"),
+        ("pretrain", "segatron-xl"),
+        ("perplexity", "tta"),
+        ("perplexity", "segatron-xl"),
+        ("rerank", "tta"),
+        ("sts", "tta"),
+        ("wordsim", "tta"),
+        ("finetune", "tta"),
+        ("baselines", "first-pass"),
+    }
+    assert [each.table for each in timings(params)] == ["runtime"]
+
+
+def test_a_missing_file_of_rows_is_named(workspace: Path) -> None:
+    params = load()
+    write_all(params).rows("sts", "tta").unlink()
+    with pytest.raises(InputError, match=r"artifacts/tiny/rows/sts/tta\.jsonl: no such file"):
+        read_rows(params, ("sts",))

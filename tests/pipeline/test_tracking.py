@@ -1,0 +1,236 @@
+"""MLflow, with a real database: one run a stage instance, nothing lost, nothing twice."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline import tracking
+from pipeline.layout import Layout
+from pipeline.mlflow_store import tracking_uri
+from pipeline.params import Params, load
+from pipeline.results import rows_of
+from pipeline.tracking import stage_run, sync
+from quartet.errors import InputError
+from quartet.files import sha256, write_json
+from quartet.results import Measure, Result, write_results
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def params(workspace: Path, request: pytest.FixtureRequest) -> Params:
+    """The settings of tiny under an experiment of the test's own."""
+    path = workspace / "params.yaml"
+    name = request.node.name.replace("_", "-").split("[")[0][:60]
+    path.write_text(path.read_text().replace("experiment: tiny", f"experiment: {name}"))
+    return load()
+
+
+def runs(params: Params) -> list[Any]:
+    """Every run of the settings' experiment, the oldest first."""
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient(tracking_uri=tracking_uri())
+    experiment = client.get_experiment_by_name(params.experiment)
+    assert experiment is not None
+    return list(reversed(client.search_runs([experiment.experiment_id])))
+
+
+def attached(run: Any) -> set[str]:
+    """The names of the files attached to a run."""
+    from mlflow.tracking import MlflowClient
+
+    return {each.path for each in MlflowClient(tracking_uri=tracking_uri()).list_artifacts(run.info.run_id)}
+
+
+def rows(params: Params, value: float = 0.25) -> list[Result]:
+    """Two rows of rerank@tta, written where the stage would."""
+    made = [
+        row
+        for system in ("tta", "tta/context")
+        for row in rows_of(
+            {"wer": Measure(value, 100)},
+            params=params,
+            table="rerank",
+            system=system,
+            dataset="sample-speech",
+            split="test",
+            device="cpu",
+            scale="tiny",
+            seed=1,
+        )
+    ]
+    write_results(Layout(params.experiment).rows("rerank", "tta"), made)
+    return made
+
+
+def test_a_run_holds_all_that_its_stage_did(params: Params) -> None:
+    with stage_run(params, "rerank", "tta") as run:
+        run.log_results(rows(params))
+        run.log_metric("loss", 3.0, step=1)
+        run.log_metric("loss", 2.0, step=2)
+    (logged,) = runs(params)
+    assert logged.info.run_name == "rerank/tta"
+    assert logged.info.status == "FINISHED"
+    tags = logged.data.tags
+    assert {
+        key: tags[key] for key in ("stage", "variant", "model", "objective", "positions", "experiment")
+    } == {
+        "stage": "rerank",
+        "variant": "tta",
+        "model": "tta",
+        "objective": "lae",
+        "positions": "sequence",
+        "experiment": params.experiment,
+    }
+    assert tags["content"] == sha256(Layout(params.experiment).rows("rerank", "tta"))
+    assert tags["commit"]
+    assert logged.data.metrics["rerank/sample-speech/test/wer"] == 0.25
+    assert logged.data.metrics["rerank/sample-speech/test/wer/context"] == 0.25
+    assert logged.data.metrics["loss"] == 2.0
+    assert logged.data.metrics["seconds/total"] > 0
+    assert logged.data.params["rerank.weights.step"] == "0.25"
+    assert not any(key.startswith("models.") for key in logged.data.params)
+    assert attached(logged) == {"params.yaml", "tta.jsonl"}
+
+
+def test_a_models_settings_are_flat_and_its_own(params: Params) -> None:
+    from pipeline.tracking import stage_params
+
+    flat = stage_params(params, "pretrain", "tta")
+    assert flat["models.tta.training.steps"] == "30"
+    assert flat["models.tta.positions"] == '["sequence"]'
+    assert flat["models.tta.tta.first_query"] == "position"
+    assert not any("segatron" in key for key in flat)
+
+
+def test_a_failed_stage_leaves_a_failed_run(params: Params) -> None:
+    with pytest.raises(InputError), stage_run(params, "rerank", "tta"):
+        raise InputError("dev.json", "broken")
+    (logged,) = runs(params)
+    assert logged.info.status == "FAILED"
+    assert logged.data.tags["error"] == "InputError: dev.json: broken"
+    assert "content" not in logged.data.tags
+
+
+def test_what_was_restored_without_running_is_logged_once(params: Params) -> None:
+    layout = Layout(params.experiment)
+    rows(params)
+    write_json(layout.raw("wikipedia-sample") / "manifest.json", {"bytes": 7, "file": "x.bz2"})
+    assert sync(params) == ["download/wikipedia-sample", "rerank/tta"]
+    assert sync(params) == []
+    download, rerank = runs(params)
+    assert download.data.tags["restored"] == rerank.data.tags["restored"] == "true"
+    assert download.data.metrics["bytes"] == 7
+    assert rerank.data.metrics["rerank/sample-speech/test/wer"] == 0.25
+
+    rows(params, value=0.5)
+    assert sync(params) == ["rerank/tta"]
+    with stage_run(params, "rerank", "tta") as run:
+        run.log_results(rows(params, value=0.75))
+    assert sync(params) == []
+    assert len(runs(params)) == 4
+
+
+def test_a_failed_run_does_not_stand_for_a_result(params: Params) -> None:
+    rows(params)
+    with pytest.raises(InputError), stage_run(params, "rerank", "tta"):
+        raise InputError("later", "broken")
+    assert sync(params) == ["rerank/tta"]
+
+
+def test_a_resumed_training_goes_on_with_its_run(params: Params) -> None:
+    with pytest.raises(KeyboardInterrupt), stage_run(params, "pretrain", "tta") as run:
+        run.log_metric("loss", 3.0, step=1)
+        raise KeyboardInterrupt
+    write_results(Layout(params.experiment).rows("pretrain", "tta"), [])
+    with stage_run(params, "pretrain", "tta", run_id=run.id) as again:
+        again.log_metric("loss", 2.0, step=2)
+    assert again.id == run.id
+    (logged,) = runs(params)
+    assert logged.info.status == "FINISHED"
+    with stage_run(params, "pretrain", "tta", run_id="0" * 32) as other:
+        pass
+    assert other.id != run.id
+
+
+def test_an_unusable_address_is_said(params: Params, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "nosuch://somewhere")
+    with (
+        pytest.raises(InputError, match="MLflow at nosuch://somewhere: cannot be reached"),
+        stage_run(params, "sts", "tta"),
+    ):
+        pass
+
+
+def test_outside_git_the_commit_is_unknown(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(workspace.parent))
+    assert tracking._commit() == "unknown"
+    monkeypatch.setenv("PATH", "")
+    assert tracking._commit() == "unknown"
+
+
+WRITER = """
+import sys
+from pipeline.params import load
+from pipeline.tracking import stage_run
+params = load()
+for number in range(4):
+    with stage_run(params, "report", sys.argv[1]) as run:
+        for step in range(5):
+            run.log_metric("loss", float(step), step=step)
+"""
+
+
+def test_writers_at_the_same_time_lose_nothing(
+    params: Params, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They also make the database together: it is not there before."""
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{workspace}/new.db")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")]),
+    }
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(number)], env=environment, stderr=subprocess.PIPE, text=True
+        )
+        for number in range(3)
+    ]
+    for writer in writers:
+        _, error = writer.communicate(timeout=180)
+        assert writer.returncode == 0, error
+    logged = runs(params)
+    assert len(logged) == 12
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient(tracking_uri=tracking_uri())
+    for run in logged:
+        assert run.info.status == "FINISHED"
+        history = client.get_metric_history(run.info.run_id, "loss")
+        assert [point.value for point in sorted(history, key=lambda point: point.step)] == [0, 1, 2, 3, 4]
+
+
+def test_telemetry_is_off_whoever_imports_mlflow() -> None:
+    code = (
+        "import pipeline.tracking, os, mlflow.telemetry.client as client;"
+        "print(os.environ['MLFLOW_DISABLE_TELEMETRY'], os.environ['DO_NOT_TRACK'], client.get_telemetry_client())"
+    )
+    environment = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("MLFLOW_DISABLE_TELEMETRY", "DO_NOT_TRACK")
+    }
+    environment["PYTHONPATH"] = os.pathsep.join(
+        [str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")]
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.split() == ["true", "true", "None"]

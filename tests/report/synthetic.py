@@ -1,0 +1,218 @@
+"""A run that never was: invented results of every table, for the tests of the report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from quartet.report.facts import CorpusFacts, Facts, ListFacts, ModelFacts, TokenizerFacts
+from quartet.results import Result
+
+MODELS = {
+    "unilm": ("clm", "encoder", "sentences", ("sequence",)),
+    "bilm": ("mlm", "encoder", "sentences", ("sequence",)),
+    "tta": ("lae", "tta", "sentences", ("sequence",)),
+    "bert-": ("mlm", "encoder", "spans", ("sequence",)),
+    "segabert": ("mlm", "encoder", "spans", ("token", "sentence", "paragraph")),
+    "tta-segments": ("lae", "tta", "spans", ("token", "sentence", "paragraph")),
+    "transformer-xl": ("clm", "transformer-xl", "streams", ("sequence",)),
+    "segatron-xl": ("clm", "transformer-xl", "streams", ("token", "sentence", "paragraph")),
+}
+PERPLEXITY = {
+    "unilm": 262.1,
+    "bilm": 118.4,
+    "tta": 121.7,
+    "bert-": 104.9,
+    "segabert": 96.3,
+    "tta-segments": 110.2,
+    "transformer-xl": 221.5,
+    "segatron-xl": 190.4,
+}
+
+
+def facts(seeds: tuple[int, ...] = (1,), figures: dict[str, str] | None = None) -> Facts:
+    """What the sample might say of itself."""
+    models = tuple(
+        ModelFacts(
+            name=name,
+            objective=objective,
+            architecture=architecture,
+            reads=reads,
+            positions=positions,
+            tokenizer="wordpiece-3k",
+            corpus="wikipedia-sample",
+            corpus_words=377_000,
+            parameters=1_003_000 + 1000 * len(positions),
+            steps=600,
+        )
+        for name, (objective, architecture, reads, positions) in MODELS.items()
+    )
+    corpus = CorpusFacts(
+        name="wikipedia-sample",
+        documents=107,
+        paragraphs=5312,
+        sentences=19_846,
+        words=468_211,
+        punkt="trained on the corpus (2,400,113 characters)",
+        license="CC BY-SA 3.0",
+    )
+    return Facts(
+        experiment="sample",
+        device="cpu (2 threads, a processor)",
+        seeds=seeds,
+        corpora=(corpus,),
+        tokenizers=(TokenizerFacts(name="wordpiece-3k", kind="wordpiece", vocabulary=3000),),
+        lists=(
+            ListFacts(
+                name="sample-speech",
+                dev=104,
+                test=106,
+                hypotheses=50,
+                origin="a recogniser of synthetic speech",
+            ),
+        ),
+        models=models,
+        figures=figures or {},
+    )
+
+
+def row(
+    table: str,
+    system: str,
+    dataset: str,
+    split: str,
+    metric: str,
+    value: float,
+    n: int,
+    half: float | None = None,
+    seed: int | None = 1,
+) -> Result:
+    """A result with an interval of `half` on either side (None: without one)."""
+    return Result(
+        experiment="sample",
+        table=table,
+        system=system,
+        dataset=dataset,
+        split=split,
+        metric=metric,
+        value=value,
+        n=n,
+        ci_low=None if half is None else value - half,
+        ci_high=None if half is None else value + half,
+        seed=seed,
+        device="cpu",
+        scale="1.00 M parameters, 600 steps",
+    )
+
+
+def results(seeds: tuple[int, ...] = (1,)) -> list[Result]:
+    """All tables but the run-time, each model once a seed; a later seed is a little worse."""
+    rows = [*_baselines()]
+    for index, seed in enumerate(seeds):
+        for name in MODELS:
+            rows += _model(name, seed, 1 + 0.01 * index)
+    return rows
+
+
+def _baselines() -> Iterator[Result]:
+    yield row("perplexity", "unigram", "wikipedia-sample", "test", "entropy", 5.934, 13_200, 0.05, None)
+    for split, first, oracle in (("dev", 14.21, 7.05), ("test", 15.38, 7.61)):
+        yield row("rerank", "first-pass", "sample-speech", split, "wer", first, 106, 2.1, None)
+        yield row("rerank", "oracle", "sample-speech", split, "wer", oracle, 106, 1.5, None)
+    yield row("sts", "word2vec", "lee", "test", "pearson", 0.512, 1225, 0.1, None)
+    yield row("sts", "word2vec", "lee", "test", "spearman", 0.431, 1225, 0.1, None)
+    for name in ("wordsim353", "simlex999"):
+        yield row("wordsim", "word2vec", name, "test", "spearman", 0.081, 340, 0.1, None)
+        yield row("wordsim", "word2vec", name, "test", "pearson", 0.0812, 340, 0.1, None)
+        yield row("wordsim", "word2vec", name, "test", "coverage", 0.96, 353, None, None)
+    for name, accuracy in (("majority", 0.5), ("bag-of-words", 0.625)):
+        yield row("polarity", name, "polarity", "cross-validation", "accuracy", accuracy, 200, 0.068, None)
+        yield row("polarity", name, "polarity", "cross-validation", "f1", accuracy + 0.01, 200, 0.07, None)
+
+
+def _model(name: str, seed: int, worse: float) -> Iterator[Result]:
+    objective, _, reads, _ = MODELS[name]
+    corpus = "wikipedia-sample"
+    kind = "ppl" if objective == "clm" else "pppl"
+    value = PERPLEXITY[name] * worse
+    yield row("training", name, corpus, "valid", "loss", math.log(value), 20_011, None, seed)
+    yield row("training", name, corpus, "valid", "parameters", 1_003_000, 1, None, seed)
+    yield row("training", name, corpus, "valid", "tokens", 1_300_000, 1, None, seed)
+    yield row("perplexity", name, corpus, "test", "loss", math.log(value), 13_200, 0.06, seed)
+    yield row("perplexity", name, corpus, "test", kind, value, 13_200, 0.06 * value, seed)
+    yield row("perplexity", name, corpus, "test", f"{kind}-mean", value * 7, 540, value, seed)
+    yield row("perplexity", name, corpus, "test", f"{kind}-median", value * 0.8, 540, 0.05 * value, seed)
+    yield row("perplexity", name, corpus, "test", f"{kind}-word", value**1.4, 9_600, 0.05 * value, seed)
+    if reads == "streams":
+        return
+    systems = [name, f"{name}-intact"] if objective == "mlm" else [name]
+    for place, system in enumerate(systems):
+        wer = 13.6 * worse + place + PERPLEXITY[name] / 500
+        if name in ("unilm", "bilm", "tta", "tta-segments"):
+            for split, rate, first in (("dev", wer - 1.1, 14.21), ("test", wer, 15.38)):
+                yield row(
+                    "rerank", system, "sample-speech", split, "weight", 0.3 - 0.2 * place, 106, None, seed
+                )
+                yield row("rerank", system, "sample-speech", split, "wer", rate, 106, 2.0, seed)
+                yield row(
+                    "rerank", system, "sample-speech", split, "wer-difference", rate - first, 106, 1.4, seed
+                )
+                p = (0.3 if place else 0.012) * (1 if split == "test" else 0.5) * worse
+                yield row("rerank", system, "sample-speech", split, "p-value", p, 106, None, seed)
+        for reading, shift in (("context", 0.0), ("embed", 0.08)):
+            pearson = (0.22 + 40 / PERPLEXITY[name] - 0.05 * place + shift) / worse
+            yield row("sts", f"{system}/{reading}", "lee", "test", "pearson", pearson, 1225, 0.11, seed)
+            yield row(
+                "sts", f"{system}/{reading}", "lee", "test", "spearman", pearson - 0.07, 1225, 0.1, seed
+            )
+    for dataset, spearman in (("wordsim353", 0.14), ("simlex999", 0.03)):
+        yield row("wordsim", name, dataset, "test", "spearman", spearman, 353, 0.1, seed)
+        yield row("wordsim", name, dataset, "test", "pearson", spearman + 0.01, 353, 0.1, seed)
+        yield row("wordsim", name, dataset, "test", "coverage", 1.0, 353, None, seed)
+    if name in ("bilm", "tta", "bert-", "segabert"):
+        yield row(
+            "polarity", name, "polarity", "cross-validation", "accuracy", 0.56 / worse, 200, 0.069, seed
+        )
+        yield row("polarity", name, "polarity", "cross-validation", "f1", 0.57 / worse, 200, 0.07, seed)
+
+
+def timings() -> list[Result]:
+    """Times that grow as the paper says they do."""
+    rows = []
+    for words in (1, 5, 10, 20, 50, 100):
+        base = 0.9 + 0.012 * words
+        each = {
+            "unilm": base,
+            "tta": base,
+            "bilm": 0.8 + 0.16 * words + 0.004 * words**2,
+            "bilm-one-by-one": base * (words + 2),
+        }
+        for system, time in each.items():
+            for task, factor in (("sts", 1.0), ("rerank", 1.3)):
+                ms = time * factor
+                rows.append(
+                    row("runtime", f"{system}/{task}", f"{words}-words", "", "ms", ms, 5, 0.05 * ms, None)
+                )
+    return rows
+
+
+def loss_curves() -> dict[str, list[tuple[int, float]]]:
+    """Validation losses that fall to the models' own."""
+    steps = range(100, 601, 100)
+    return {
+        name: [(step, math.log(value) + 1.6 * math.exp(-step / 170)) for step in steps]
+        for name, value in PERPLEXITY.items()
+    }
+
+
+def wer_curves() -> dict[tuple[str, str, str], list[tuple[float, float]]]:
+    """Word error rates that fall, then rise with the weight."""
+    curves = {}
+    for split, first in (("dev", 14.21), ("test", 15.38)):
+        for index, system in enumerate(("unilm", "bilm", "bilm-intact", "tta", "tta-segments")):
+            best = 0.3 + 0.05 * index
+            weights = [step / 20 for step in range(21)]
+            curves["sample-speech", split, system] = [
+                (weight, first + (9 + index) * ((weight - best) ** 2 - best**2)) for weight in weights
+            ]
+    return curves

@@ -1,0 +1,99 @@
+"""The pictures: drawn, the same bytes each time, nothing where there is nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+
+from quartet.report import figures
+from quartet.report.drawing import MARKERS, PALETTE, averaged, look
+from tests.report.synthetic import facts, loss_curves, results, timings, wer_curves
+
+Draw = Callable[[Path], bool]
+DRAW: dict[str, Draw] = {
+    "training": lambda path: figures.training_curves(path, loss_curves(), facts()),
+    "rerank": lambda path: figures.wer_curves(path, wer_curves(), results(), facts()),
+    "sts": lambda path: figures.sts_bars(path, results(), facts()),
+    "runtime": lambda path: figures.runtimes(path, timings(), facts()),
+}
+
+
+@pytest.mark.parametrize("name", DRAW)
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
+def test_the_same_numbers_give_the_same_bytes(name: str, suffix: str, tmp_path: Path) -> None:
+    first, second = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
+    assert DRAW[name](first)
+    with mpl.rc_context({"font.size": 30, "axes.facecolor": "black", "svg.hashsalt": "other"}):
+        assert DRAW[name](second)  # whatever the user's own settings
+    assert first.read_bytes() == second.read_bytes()
+    assert b"matplotlib" not in first.read_bytes().lower().partition(b"<defs>")[0][:2000]
+
+
+def test_another_process_gives_the_same_bytes(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from tests.report.test_figures import DRAW; "
+        "DRAW['training'](Path(sys.argv[1]))"
+    )
+    for name in ("a.svg", "b.svg"):
+        subprocess.run([sys.executable, "-c", code, str(tmp_path / name)], check=True)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_the_order_of_the_input_does_not_matter(tmp_path: Path) -> None:
+    DRAW["sts"](tmp_path / "a.svg")
+    figures.sts_bars(tmp_path / "b.svg", results()[::-1], facts())
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_without_anything_to_draw_no_file_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "none.svg"
+    assert not figures.training_curves(path, {"tta": []}, facts())
+    assert not figures.wer_curves(path, {}, results(), facts())
+    assert not figures.sts_bars(path, timings(), facts())
+    assert not figures.runtimes(path, results(), facts())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_losses_that_mean_different_things_share_no_panel() -> None:
+    panels = figures.training_panels(list(loss_curves()), facts())
+    assert [list(column.values()) for column in panels] == [
+        [["unilm"], ["transformer-xl", "segatron-xl"]],
+        [["bilm"], ["bert-", "segabert"]],
+        [["tta"], ["tta-segments"]],
+    ]
+    unknown = figures.training_panels(["tta", "other"], facts())
+    assert [list(column.values()) for column in unknown] == [[["tta"]], [["other"]]]
+
+
+def test_several_seeds_and_unknown_systems_are_drawn(tmp_path: Path) -> None:
+    curves = {
+        name: [*points, *((step, loss + 0.1) for step, loss in points)]
+        for name, points in loss_curves().items()
+    }
+    assert figures.training_curves(tmp_path / "a.svg", curves, dataclasses.replace(facts(), models=()))
+    assert figures.runtimes(tmp_path / "b.svg", timings()[:1], facts())
+    strange = {("lists", "dev", "hf-some"): [(0.0, 10.0), (1.0, 30.0)], ("more", "test", "tta"): [(0.0, 0.0)]}
+    assert figures.wer_curves(tmp_path / "c.svg", strange, [], facts())
+
+
+def test_points_that_share_a_step_are_averaged() -> None:
+    assert averaged([(2, 4.0), (1, 1.0), (2, 6.0)]) == [(1, 1.0, 1.0, 1.0), (2, 5.0, 4.0, 6.0)]
+
+
+def test_models_look_different_and_variants_look_like_their_model() -> None:
+    known = facts()
+    looks = [look(model.name, known) for model in known.models]
+    assert len({colour for colour, _, _ in looks}) == len({mark for _, mark, _ in looks}) == len(looks)
+    assert len(PALETTE) == len(MARKERS)
+    assert look("bilm-intact", known) == (*look("bilm", known)[:2], "--")
+
+
+def test_other_kinds_of_file_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"\.png or \.svg"):
+        figures.sts_bars(tmp_path / "a.jpg", results(), facts())

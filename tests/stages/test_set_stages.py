@@ -1,0 +1,128 @@
+"""Evaluation sets and N-best lists are fetched, checked and read before anything depends on them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.layout import MANIFEST, Layout
+from pipeline.params import TASK_STAGES, load
+from pipeline.task_sets import KINDS, sets_of
+from quartet.errors import InputError
+from quartet.evaluation.datasets import SimilaritySet, WordPairs
+from quartet.files import read_json
+from quartet.nbest.formats import jsonl
+from stages.catalogue import catalogue
+from stages.nbest import nbest
+from stages.tasks import tasks
+
+LISTS = {
+    "u1": {"ref": "a cat", "hyp_1": {"score": -1.0, "text": "a cat"}, "hyp_2": {"score": -2.0, "text": "cat"}}
+}
+
+
+def change(workspace: Path, old: str, new: str) -> None:
+    """Edit params.yaml."""
+    path = workspace / "params.yaml"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+
+
+@pytest.fixture
+def layout(workspace: Path) -> Layout:
+    """The preset tiny with a short set of lists."""
+    folder = workspace / "data" / "nbest" / "sample-speech"
+    folder.mkdir(parents=True)
+    for split in ("dev", "test"):
+        (folder / f"{split}.json").write_text(json.dumps(LISTS))
+    return Layout("tiny")
+
+
+def test_gensims_sets_are_what_they_were(layout: Layout) -> None:
+    params = load()
+    for name in params.tasks:
+        tasks(name)
+    ((name, lee),) = sets_of("documents-similarity", params, layout)
+    assert isinstance(lee, SimilaritySet)
+    assert (name, len(lee.texts), len(lee.gold)) == ("lee", 50, 1225)
+    pairs = dict(sets_of("word-similarity", params, layout))
+    assert {name: len(each.gold) for name, each in pairs.items() if isinstance(each, WordPairs)} == {
+        "wordsim353": 353,
+        "simlex999": 999,
+    }
+    ((_, polarity),) = sets_of("classification", params, layout)
+    assert isinstance(polarity, list)
+    assert len(polarity) == 200
+    assert np.isclose(lee.gold.min(), 0.2)
+    manifest = read_json(layout.task("documents-similarity", "lee") / MANIFEST)
+    assert manifest["items"] == 1225
+    assert manifest["files"]["texts"]["source"].endswith("lee.cor")
+
+
+def test_a_set_with_the_wrong_content_is_refused(layout: Layout, workspace: Path) -> None:
+    change(workspace, "sha256: a878", "sha256: b878")
+    with pytest.raises(InputError, match=r"lee\.cor: the wrong content: sha256 b878"):
+        tasks("lee")
+    assert not layout.task("documents-similarity", "lee").exists()
+
+
+def test_a_set_without_a_file_that_its_kind_wants_is_refused(layout: Layout, workspace: Path) -> None:
+    change(workspace, "      pairs:", "      pears:")
+    with pytest.raises(InputError, match=r"tasks.wordsim353.files: word-similarity wants pairs, not pears"):
+        tasks("wordsim353")
+
+
+def test_a_malformed_set_is_refused_before_it_is_kept(layout: Layout, workspace: Path) -> None:
+    (workspace / "mine.tsv").write_text("cat\tdog\t3\ncat dog 3\n")
+    source = (workspace / "params.yaml").read_text().split("pairs: {source: ")[1].split("}")[0]
+    change(workspace, source, "mine.tsv, sha256: null")
+    with pytest.raises(InputError, match=r"^mine\.tsv:2: two words and a score"):
+        tasks("wordsim353")
+    assert not layout.task("word-similarity", "wordsim353").exists()
+
+
+def test_lists_are_kept_in_one_form_whatever_they_came_in(layout: Layout) -> None:
+    nbest("sample-speech")
+    folder = layout.nbest("sample-speech")
+    (one,) = jsonl.read(folder / "dev.jsonl")
+    assert [hypothesis.text for hypothesis in one.hypotheses] == ["a cat", "cat"]
+    manifest = read_json(folder / MANIFEST)
+    assert manifest["test"]["hypotheses"] == 2
+    assert manifest["test"]["source"] == "data/nbest/sample-speech/test.json"
+
+
+def test_malformed_lists_are_named_and_nothing_is_kept(layout: Layout, workspace: Path) -> None:
+    broken = {"u1": {"ref": "a", "hyp_1": {"score": "high", "text": "a"}}}
+    (workspace / "data" / "nbest" / "sample-speech" / "test.json").write_text(json.dumps(broken))
+    with pytest.raises(InputError, match=r"test\.json: utterance \"u1\""):
+        nbest("sample-speech")
+    assert not layout.nbest("sample-speech").exists()
+
+
+def test_an_unknown_format_names_the_nearest(layout: Layout, workspace: Path) -> None:
+    change(workspace, "format: mlm-scoring", "format: mlm-scorin")
+    with pytest.raises(
+        InputError, match=r"unknown format 'mlm-scorin'; the nearest known format is 'mlm-scoring'"
+    ):
+        nbest("sample-speech")
+
+
+def test_the_catalogue_names_what_there_is_even_where_there_is_nothing(
+    layout: Layout, workspace: Path
+) -> None:
+    catalogue()
+    assert read_json(layout.catalogue(layout.all_nbest)) == ["sample-speech"]
+    assert read_json(layout.catalogue(layout.tasks("word-similarity"))) == ["simlex999", "wordsim353"]
+    text = (workspace / "params.yaml").read_text()
+    lists = text[text.index("nbest:") : text.index("evaluate:")]
+    text = text.replace(lists, "nbest: {}\ntasks: {}\n")
+    for stage in ("rerank", "sts", "wordsim", "finetune"):
+        text = text.replace(f"  {stage}: [tta]", f"  {stage}: []")
+    (workspace / "params.yaml").write_text(text)
+    catalogue()
+    for folder in (layout.all_nbest, *(layout.tasks(kind) for kind in KINDS)):
+        assert read_json(layout.catalogue(folder)) == []
+    assert set(TASK_STAGES.values()) == set(KINDS)

@@ -1,0 +1,92 @@
+"""Imports go stages -> pipeline -> quartet, never back; and what is slow to import is imported where it is used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.imports import ROOT, closure, imports, module_file
+
+QUARTET = sorted((ROOT / "src" / "quartet").rglob("*.py"))
+PIPELINE = sorted((ROOT / "pipeline").rglob("*.py"))
+STAGES = sorted((ROOT / "stages").glob("*.py"))
+#: The only stages that train: everything else starts without Lightning.
+TRAINING = {"pretrain", "finetune"}
+#: Stages that look at text or at results only.
+WITHOUT_TORCH = {
+    "download",
+    "segment",
+    "tokenizer",
+    "encode",
+    "catalogue",
+    "tasks",
+    "nbest",
+    "baselines",
+    "report",
+}
+
+
+def tops(names: set[str]) -> set[str]:
+    """The packages of dotted names."""
+    return {name.split(".")[0] for name in names}
+
+
+def name(path: Path) -> str:
+    """A path as an id of a test."""
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", QUARTET, ids=name)
+def test_the_library_knows_no_pipeline(path: Path) -> None:
+    assert not tops(imports(path)) & {"pipeline", "stages", "tests", "dvc", "mlflow"}
+
+
+@pytest.mark.parametrize("path", PIPELINE, ids=name)
+def test_what_stages_share_knows_no_stage(path: Path) -> None:
+    assert not tops(imports(path)) & {"stages", "tests", "dvc"}
+
+
+@pytest.mark.parametrize("path", STAGES, ids=name)
+def test_a_stage_knows_no_other_stage(path: Path) -> None:
+    assert not tops(imports(path)) & {"stages", "tests", "dvc", "mlflow"}
+
+
+def test_only_the_store_imports_mlflow() -> None:
+    assert [name(path) for path in PIPELINE if "mlflow" in tops(imports(path))] == [
+        "pipeline/mlflow_store.py"
+    ]
+
+
+def packages(path: Path) -> set[str]:
+    """Every package that running a stage imports at its start or later, ours included."""
+    return {top for names in closure(path).values() for top in tops(names)}
+
+
+@pytest.mark.parametrize("path", [path for path in STAGES if path.stem not in TRAINING], ids=name)
+def test_a_stage_that_does_not_train_imports_no_lightning(path: Path) -> None:
+    assert not packages(path) & {"pytorch_lightning", "lightning"}
+
+
+@pytest.mark.parametrize("path", [path for path in STAGES if path.stem in WITHOUT_TORCH], ids=name)
+def test_a_stage_without_a_model_needs_no_torch(path: Path) -> None:
+    """Functions of pipeline.run import it when they are called: only what modules import at their top counts."""
+    found = closure(path, inside_functions=False)
+    assert [name(file) for file, names in found.items() if "torch" in tops(names)] == []
+
+
+def test_the_reader_of_imports_sees_functions_and_packages(tmp_path: Path) -> None:
+    source = tmp_path / "made.py"
+    source.write_text(
+        "from typing import TYPE_CHECKING\nfrom quartet.errors import InputError\nimport quartet.files\n"
+        "if TYPE_CHECKING:\n    import torch\nelse:\n    import gzip\n"
+        "try:\n    import json\nexcept ImportError:\n    import re\n"
+        "def late():\n    from quartet import load, results\n"
+    )
+    at_the_top = {"typing", "quartet.errors", "quartet.files", "gzip", "json", "re"}
+    assert imports(source, inside_functions=False) == at_the_top
+    assert imports(source) == at_the_top | {"quartet", "quartet.results"}
+    assert module_file("quartet.errors") == ROOT / "src" / "quartet" / "errors.py"
+    assert module_file("quartet.errors.InputError") is None
+    found = {name(path) for path in closure(source) if path.is_relative_to(ROOT)}
+    assert {"src/quartet/errors.py", "src/quartet/files.py", "src/quartet/results.py"} <= found

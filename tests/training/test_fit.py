@@ -1,0 +1,109 @@
+"""Training: it learns, it repeats itself, and a stopped one goes on bit for bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from quartet.errors import InputError
+from quartet.text.encoded import EncodedCorpus
+from quartet.text.tokenizer import TextTokenizer
+from quartet.training.callbacks import ResumePoint
+from quartet.training.config import TrainingConfig
+from quartet.training.fit import Trained, fit
+from quartet.training.optim import build_optimiser, schedule
+from tests.models.shapes import KINDS, small
+
+Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
+
+
+def train(corpus: Small, kind: str, resume: Path, **changes: Any) -> Trained:
+    tokenizer, splits = corpus
+    settings: dict[str, Any] = {
+        "steps": 12,
+        "batch_size": 4,
+        "learning_rate": 3e-3,
+        "validate_every": 6,
+        "checkpoint_every": 5,
+    }
+    config = small(**{"dropout": 0.1, **KINDS[kind]})
+    training = TrainingConfig(**{**settings, **changes})
+    return fit(config, training, tokenizer, splits["train"], splits["valid"], seed=7, resume=resume)
+
+
+@pytest.mark.parametrize("kind", ["unilm", "bilm", "tta", "segatron-xl"])
+def test_a_killed_training_goes_on_bit_for_bit(
+    small_corpus: Small, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped after step 8, its last resume point at step 5; dropout, masks, order and memory all come back."""
+    whole = train(small_corpus, kind, tmp_path / "whole.ckpt")
+
+    class Killed(Exception):
+        pass
+
+    original = ResumePoint.on_train_batch_end
+
+    def stop(self: ResumePoint, trainer: Any, *rest: Any) -> None:
+        original(self, trainer, *rest)
+        if trainer.global_step == 8:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ResumePoint, "on_train_batch_end", stop)
+        with pytest.raises(Killed):
+            train(small_corpus, kind, tmp_path / "killed.ckpt")
+    resumed = train(small_corpus, kind, tmp_path / "killed.ckpt")
+    assert resumed.steps == 7
+    assert resumed.curve == whole.curve
+    assert resumed.tokens == whole.tokens
+    for name, tensor in whole.network.state_dict().items():
+        assert torch.equal(tensor, resumed.network.state_dict()[name]), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_model_learns(small_corpus: Small, kind: str, tmp_path: Path) -> None:
+    reported: list[tuple[str, float, int]] = []
+    tokenizer, splits = small_corpus
+    trained = fit(
+        small(**KINDS[kind]),
+        TrainingConfig(steps=50, batch_size=8, learning_rate=5e-3, validate_every=25),
+        tokenizer,
+        splits["train"],
+        splits["valid"],
+        seed=7,
+        resume=tmp_path / "none.ckpt",
+        report=lambda *point: reported.append(point),
+    )
+    assert [step for step, _ in trained.curve] == [25, 50]
+    assert [(name, step) for name, _, step in reported] == [("validation_loss", 25), ("validation_loss", 50)]
+    assert trained.curve[-1][1] < trained.curve[0][1] < 5.0
+    assert not (tmp_path / "none.ckpt").exists()
+
+
+def test_the_last_point_of_the_curve_belongs_to_the_weights(small_corpus: Small, tmp_path: Path) -> None:
+    trained = train(small_corpus, "tta", tmp_path / "a.ckpt", steps=8, validate_every=5)
+    assert [step for step, _ in trained.curve] == [5, 8]
+
+
+def test_a_loss_that_is_no_number_stops_the_training(small_corpus: Small, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"training step \d+: the loss is .*learning_rate"):
+        train(small_corpus, "unilm", tmp_path / "a.ckpt", learning_rate=1e30, clip=0.0, warmup=0.0)
+
+
+def test_schedules() -> None:
+    settings: dict[str, Any] = {"steps": 100, "batch_size": 1, "learning_rate": 1.0, "warmup": 0.1}
+    linear = schedule(TrainingConfig(**settings))
+    assert [round(linear(step), 6) for step in (0, 4, 9, 10, 55, 100)] == [0.1, 0.5, 1.0, 1.0, 0.5, 0.0]
+    cosine = schedule(TrainingConfig(**settings, schedule="cosine"))
+    assert cosine(55) == pytest.approx(0.5) and cosine(100) == pytest.approx(0.0)
+    assert schedule(TrainingConfig(**settings, schedule="constant"))(99) == 1.0
+
+
+def test_weight_decay_spares_biases_and_normalisation() -> None:
+    layer = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.LayerNorm(3))
+    config = TrainingConfig(steps=1, batch_size=1, learning_rate=1.0, weight_decay=0.5)
+    groups = build_optimiser(layer, config)[0].param_groups
+    assert [(len(group["params"]), group["weight_decay"]) for group in groups] == [(1, 0.5), (3, 0.0)]
