@@ -35,7 +35,9 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
         os.close(handle)
     except OSError as error:
-        raise InputError(path, f"cannot be written ({error.strerror})", "check the folder's rights") from error
+        raise InputError(
+            path, f"cannot be written ({error.strerror})", "check the folder's rights"
+        ) from error
     temporary = Path(name)
     try:
         yield temporary
@@ -57,7 +59,9 @@ def atomic_dir(path: str | Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
     except OSError as error:
-        raise InputError(path, f"cannot be written ({error.strerror})", "check the folder's rights") from error
+        raise InputError(
+            path, f"cannot be written ({error.strerror})", "check the folder's rights"
+        ) from error
     try:
         yield temporary
         _open_mode(temporary)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -82,7 +83,7 @@ def write_results(path: str | Path, results: Iterable[Result]) -> None:
         ValueError: two results have the same key.
     """
     rows = sorted(results, key=lambda row: row.key)
-    for before, after in zip(rows, rows[1:], strict=False):
+    for before, after in itertools.pairwise(rows):
         if before.key == after.key:
             raise ValueError(f"two results for {before.key}")
     write_jsonl(path, (dataclasses.asdict(row) for row in rows))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -60,7 +62,10 @@ def test_specials_take_their_neighbours_segments() -> None:
     row = framed(Row(np.array([9, 9, 9]), np.array([[0, 0, 2], [1, 0, 2], [0, 1, 2]])), 2, 3)
     assert row.ids.tolist() == [2, 9, 9, 9, 3]
     assert row.segments.tolist() == [[0, 0, 2], [0, 0, 2], [1, 0, 2], [0, 1, 2], [0, 1, 2]]
-    assert framed(Row(np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int64)), 2, 3).ids.tolist() == [2, 3]
+    assert framed(Row(np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int64)), 2, 3).ids.tolist() == [
+        2,
+        3,
+    ]
 
 
 def test_collate_pads_on_the_right() -> None:
@@ -129,13 +134,15 @@ def test_streams_go_on_where_they_stopped(small_corpus: Small, index: str) -> No
     source = StreamSource(splits["train"], tokenizer, window=10, batch_size=3, seed=5, index=index)  # type: ignore[arg-type]
     batches = [source.batch(step) for step in range(source.steps_per_epoch)]
     assert [batch.fresh for batch in batches] == [True] + [False] * (len(batches) - 1)
-    for before, after in zip(batches, batches[1:], strict=False):
+    for before, after in itertools.pairwise(batches):
         assert before.following_B is not None
         assert torch.equal(before.following_B, after.ids_BT[:, 0])
     stream = torch.cat([batch.ids_BT for batch in batches], dim=1)
     assert stream.shape == (3, source.stream)
     own = stream[stream != tokenizer.eos_id]
-    assert len(splits["train"].ids) - 3 <= len(own) + 3 and set(own.tolist()) <= set(splits["train"].ids.tolist())
+    assert len(splits["train"].ids) - 3 <= len(own) + 3 and set(own.tolist()) <= set(
+        splits["train"].ids.tolist()
+    )
     if index == "running":
         positions = torch.cat([batch.positions_BTP for batch in batches], dim=1)
         assert (positions.diff(dim=1) >= 0).all(), "running counters never go back"

@@ -107,11 +107,17 @@ def test_windows_with_memory_equal_one_pass(kind: str) -> None:
 def test_memory_is_bounded_and_may_be_absent() -> None:
     ids_BT, positions_BTP, real_BT = random_inputs(1, 8)
     for length in (0, 5):
-        network = build(small(**{**KINDS["segatron-xl"], "recurrence": {"memory": length}}), VOCABULARY).eval()
+        network = build(
+            small(**{**KINDS["segatron-xl"], "recurrence": {"memory": length}}), VOCABULARY
+        ).eval()
         memory = None
         for _ in range(3):
             _, memory = network(ids_BT, positions_BTP, real_BT, memory)
-        assert (memory is None) if length == 0 else (memory is not None and memory.hidden_LBMD.shape[2] == length)
+        assert (
+            (memory is None)
+            if length == 0
+            else (memory is not None and memory.hidden_LBMD.shape[2] == length)
+        )
 
 
 def test_parts_of_the_position_dimension() -> None:

@@ -42,7 +42,9 @@ def test_no_logit_depends_on_its_own_token(layers: int, first_query: str, normal
             grad_BTD = gradients(network, inputs, row, place)
             assert torch.count_nonzero(grad_BTD[row, place]) == 0, "a logit sees its own token"
             others = [other for other in range(length) if other != place]
-            assert all(grad_BTD[row, other].abs().sum() > 0 for other in others), "a logit misses another token"
+            assert all(grad_BTD[row, other].abs().sum() > 0 for other in others), (
+                "a logit misses another token"
+            )
             assert torch.count_nonzero(grad_BTD[row, length:]) == 0, "a logit sees padding"
 
 

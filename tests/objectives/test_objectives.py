@@ -26,11 +26,16 @@ def test_clm_predicts_the_next_token_and_the_end() -> None:
     inputs, targets = objective.training_pair(batch, VOCABULARY, torch.Generator())
     assert inputs is batch.ids_BT
     assert targets.tolist() == [[7, 8, 9, EOS, IGNORED], [10, EOS, IGNORED, IGNORED, IGNORED]]
-    assert objective.predicted(batch).tolist() == [[False, True, True, True, True], [False, True, True, False, False]]
+    assert objective.predicted(batch).tolist() == [
+        [False, True, True, True, True],
+        [False, True, True, False, False],
+    ]
 
 
 def test_a_stream_has_a_target_behind_its_last_token() -> None:
-    batch = Batch(torch.tensor([[7, 8]]), torch.zeros(1, 2, 4), torch.ones(1, 2, dtype=torch.bool), torch.tensor([9]))
+    batch = Batch(
+        torch.tensor([[7, 8]]), torch.zeros(1, 2, 4), torch.ones(1, 2, dtype=torch.bool), torch.tensor([9])
+    )
     _, targets = OBJECTIVES["clm"]().training_pair(batch, VOCABULARY, torch.Generator())
     assert targets.tolist() == [[8, 9]]
 

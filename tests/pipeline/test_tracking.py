@@ -138,6 +138,17 @@ def test_what_was_restored_without_running_is_logged_once(params: Params) -> Non
     assert len(runs(params)) == 4
 
 
+def test_a_restored_training_has_its_curve(params: Params) -> None:
+    layout = Layout(params.experiment)
+    write_results(layout.rows("pretrain", "tta"), [])
+    layout.curve("tta").parent.mkdir(parents=True)
+    layout.curve("tta").write_text("seed,step,loss\n1,15,6.5\n1,30,5.25\n")
+    assert sync(params) == ["pretrain/tta"]
+    (logged,) = runs(params)
+    assert logged.data.metrics["validation_loss/seed-1"] == 5.25
+    assert attached(logged) == {"params.yaml", "tta.csv", "tta.jsonl"}
+
+
 def test_a_failed_run_does_not_stand_for_a_result(params: Params) -> None:
     rows(params)
     with pytest.raises(InputError), stage_run(params, "rerank", "tta"):

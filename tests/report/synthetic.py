@@ -116,6 +116,7 @@ def results(seeds: tuple[int, ...] = (1,)) -> list[Result]:
 
 def _baselines() -> Iterator[Result]:
     yield row("perplexity", "unigram", "wikipedia-sample", "test", "entropy", 5.934, 13_200, 0.05, None)
+    yield row("perplexity", "unigram", "wikipedia-sample", "test", "ppl", math.exp(5.934), 13_200, 18, None)
     for split, first, oracle in (("dev", 14.21, 7.05), ("test", 15.38, 7.61)):
         yield row("rerank", "first-pass", "sample-speech", split, "wer", first, 106, 2.1, None)
         yield row("rerank", "oracle", "sample-speech", split, "wer", oracle, 106, 1.5, None)

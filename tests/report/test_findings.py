@@ -86,6 +86,24 @@ def test_an_entropy_of_other_tokens_is_no_measure() -> None:
     assert "below it: `tta`" not in sentence
 
 
+def test_each_tokenizer_has_an_entropy_of_its_own() -> None:
+    models = tuple(
+        dataclasses.replace(model, tokenizer="word") if model.name == "tta" else model
+        for model in facts().models
+    )
+    rows = [
+        dataclasses.replace(one, system=f"unigram/{tokenizer}", value=one.value + more)
+        for tokenizer, more in (("wordpiece-3k", 0.0), ("word", 1.0))
+        for one in results()
+        if (one.system, one.metric) == ("unigram", "entropy")
+    ]
+    rows = [dataclasses.replace(one, ci_low=None, ci_high=None) for one in rows]
+    rows += [one for one in results() if one.system != "unigram"]
+    sentence = found(rows, "Pseudo-perplexity", dataclasses.replace(facts(), models=models))
+    assert "same tokens: 5.93 and 6.93 nats; shown to be below it: all" in sentence
+    assert "to 2.13 [2.07, 2.19] (`tta`)" in sentence
+
+
 def test_without_intervals_nothing_is_claimed() -> None:
     bare = [dataclasses.replace(one, ci_low=None, ci_high=None) for one in results()]
     text = markdown(bare, [], facts()).split("\n## Training")[0]

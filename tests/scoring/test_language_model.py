@@ -21,7 +21,12 @@ from quartet.training.config import TrainingConfig
 from tests.models.shapes import KINDS, small
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
-TEXTS = ["the miller crossed the river.", "", "a grey heron", "the night train repaired two baskets of pears. " * 6]
+TEXTS = [
+    "the miller crossed the river.",
+    "",
+    "a grey heron",
+    "the night train repaired two baskets of pears. " * 6,
+]
 
 
 def random_model(kind: str, tokenizer: TextTokenizer) -> LanguageModel:
@@ -110,12 +115,9 @@ def test_corpus_logprobs_cover_each_token_of_each_document(small_corpus: Small, 
     assert [len(values) for values in whole] == np.diff(ends).tolist()
     assert moves[-1] == (len(corpus.ids), len(corpus.ids))
     limited = model.corpus_logprobs(corpus, tokens_per_document=12)
-    assert all(12 <= len(values) or len(values) == len(all_) for values, all_ in zip(limited, whole, strict=True))
-    if model.card.model.reads == "sentences":
-        first = tokenizer.decode(corpus.sentence(0))
-        del first  # sentences are scored alone: the first one's values are those of its ids as a text of their own
-        row = model.corpus_logprobs(corpus)[0][: len(corpus.sentence(0))]
-        assert np.allclose(row, whole[0][: len(row)], atol=1e-6)
+    assert all(
+        len(values) >= 12 or len(values) == len(all_) for values, all_ in zip(limited, whole, strict=True)
+    )
 
 
 @pytest.mark.parametrize("kind", ["tta", "segatron-xl"])
@@ -123,14 +125,18 @@ def test_a_saved_model_opens_with_the_same_scores(small_corpus: Small, kind: str
     model = random_model(kind, small_corpus[0])
     save_model(tmp_path, model.network, model.card, model.tokenizer)
     opened = quartet.load(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "model.safetensors", "tokenizer.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+    ]
     assert opened.score(TEXTS) == model.score(TEXTS)
     assert opened.card == model.card
 
 
 def test_broken_models_are_refused_in_one_line(small_corpus: Small, tmp_path: Path) -> None:
     model = random_model("tta", small_corpus[0])
-    with pytest.raises(InputError, match="no config.json"):
+    with pytest.raises(InputError, match=r"no config\.json"):
         quartet.load(tmp_path)
     save_model(tmp_path, model.network, model.card, model.tokenizer)
     weights = tmp_path / "model.safetensors"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -17,7 +18,7 @@ from quartet.errors import InputError
 from quartet.text import segments
 from quartet.text.documents import Document, Paragraph, SegmentedParagraph, read_segmented
 from quartet.text.plain import read_text
-from quartet.text.segments import load_segmenter, segment_corpus
+from quartet.text.segments import Segmenter, load_segmenter, segment_corpus
 from quartet.text.split import SPLITS, Shares
 from quartet.text.wikipedia import read_wikipedia
 from tests.text import corpus
@@ -55,6 +56,16 @@ def test_sentences_joined_are_the_paragraph() -> None:
         "  Odd   spaces.  Here. ",
     ]:
         assert " ".join(segmenter.sentences(paragraph)).split() == paragraph.split()
+
+
+def test_a_cut_inside_a_word_is_no_cut() -> None:
+    class Cutter:
+        def span_tokenize(self, paragraph: str) -> list[tuple[int, int]]:
+            assert paragraph[9:11] == ");"
+            return list(itertools.pairwise([0, 9, 18, 26, len(paragraph)]))
+
+    paragraph = "All (etc.); then. And so. It goes"
+    assert Segmenter(Cutter(), "").sentences(paragraph) == ["All (etc.); then.", "And so.", "It goes"]
 
 
 def test_training_stops_at_its_limit_and_reads_no_further() -> None:

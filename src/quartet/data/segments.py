@@ -1,4 +1,4 @@
-"""The segment indices of every token of an encoded corpus: token in sentence, sentence in paragraph, paragraph in document."""
+"""Where each token of a corpus stands: token in sentence, sentence in paragraph, paragraph in document."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from quartet.text.encoded import EncodedCorpus
 def _restart(starts: np.ndarray, group: np.ndarray) -> np.ndarray:
     """Count items from 0 within each run of equal `group`, given where runs start."""
     first = np.flatnonzero(starts)
-    return np.arange(len(group)) - first[np.cumsum(starts) - 1]
+    counted: np.ndarray = np.arange(len(group)) - first[np.cumsum(starts) - 1]
+    return counted
 
 
 def sentence_in_paragraph(corpus: EncodedCorpus) -> np.ndarray:

@@ -69,7 +69,9 @@ def load_card(folder: Path) -> ModelCard:
     """
     path = folder / CONFIG
     if not path.is_file():
-        raise InputError(folder, "not a trained model: it has no config.json", "name a folder that pretrain wrote")
+        raise InputError(
+            folder, "not a trained model: it has no config.json", "name a folder that pretrain wrote"
+        )
     content: Any = read_json(path)
     try:
         return TypeAdapter(ModelCard).validate_python(content)
@@ -91,7 +93,9 @@ def load_network(folder: Path, card: ModelCard, tokenizer: TextTokenizer) -> Net
     try:
         tensors = load_file(path)
     except SafetensorError as error:
-        raise InputError(path, f"not a whole safetensors file ({error})", "train or copy the model again") from error
+        raise InputError(
+            path, f"not a whole safetensors file ({error})", "train or copy the model again"
+        ) from error
     network = build(card.model, tokenizer.vocab_size)
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}

@@ -28,8 +28,9 @@ class TTAConfig:
 
     Attributes:
         first_query: ``position``: the first layer's query is the position embedding alone (the paper);
-            ``mask_token``: it is the normalised sum of the [MASK] and position embeddings (the released code).
-        normalise_inputs: layer-normalise X + P before it becomes every layer's key and value (the released code).
+            ``mask_token``: it is the sum of the [MASK] and position embeddings (the released code).
+        normalise_inputs: layer-normalise what enters the layers, X + P as every layer's key and value and the first
+            query, as the released code does. The paper says nothing of it; without it T-TA learns very slowly.
     """
 
     first_query: Literal["position", "mask_token"] = "position"
@@ -76,10 +77,13 @@ class ModelConfig:
         dropout: probability, on embeddings, attention outputs and feed-forward outputs.
         attention_dropout: probability, on attention weights (it costs the fused attention on a CPU).
         max_length: tokens of one input, special tokens included (for streams: of one window).
-        init_std: standard deviation of the initial weights (BERT's is 0.02, for a width of 768; narrow models need more).
-        position_init: trained absolute positions start as ``normal`` noise (BERT) or as ``sinusoid`` (Vaswani et al. 2017,
-            scaled to `init_std`), in which neighbours are alike from the start: little text suffices to learn from them.
-        head: ``transform``: dense, GELU, normalisation, then the tied embedding (BERT's); ``tied``: the embedding alone.
+        init_std: standard deviation of the initial weights. BERT's is 0.02, for a width of 768; narrow models need
+            more.
+        position_init: trained absolute positions start as ``normal`` noise (BERT), or as a ``sinusoid`` (Vaswani et
+            al. 2017, scaled to `init_std`), in which neighbours are alike from the start, so that little text teaches
+            T-TA and masked models to look at them.
+        head: ``transform``: dense, GELU, normalisation, then the tied embedding (BERT's); ``tied``: the embedding
+            alone.
     """
 
     objective: Objective
@@ -116,7 +120,7 @@ class ModelConfig:
         if not self.positions or len(set(self.positions)) != len(self.positions):
             return "positions must name at least one of sequence, token, sentence, paragraph, each once"
         if "sequence" in self.positions and "token" in self.positions:
-            return "positions has both sequence and token: the first counts the input's tokens, the second each sentence's"
+            return "positions has both sequence (counts the input) and token (counts each sentence): take one"
         segments = {"sentence", "paragraph"} & set(self.positions)
         if segments and self.reads == "sentences":
             return f"positions {sorted(segments)} mean nothing in single sentences: set reads to spans"

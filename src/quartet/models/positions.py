@@ -1,4 +1,4 @@
-"""Where a token stands: absolute tables that are summed (BERT, SegaBERT, T-TA) and relative phases (Transformer-XL, Segatron-XL).
+"""Where a token stands: absolute tables that are summed (BERT, SegaBERT, T-TA), relative phases (Transformer-XL).
 
 Shape letters, here and in the other models: B batch, T tokens of the input, S keys (memory and input), M memory,
 D width, H heads, K width of a head, N any selection of tokens, V vocabulary, P the four kinds of position.

@@ -35,12 +35,11 @@ class TTA(Network):
         return self.embedding_norm(x_BTD) if self.config.tta.normalise_inputs else x_BTD
 
     def first_query(self, positions_BTP: Tensor) -> Tensor:
-        """Q1 = P, or the normalised [MASK] + P of the released code; it depends on no token."""
-        p_BTD: Tensor = self.positions(positions_BTP)
-        if self.config.tta.first_query == "position":
-            return p_BTD
-        q_BTD: Tensor = self.embedding_norm(self.tokens.weight[self.mask_id] + p_BTD)
-        return q_BTD
+        """Q1 = P, or [MASK] + P as in the released code; normalised like the inputs, and dependent on no token."""
+        query_BTD: Tensor = self.positions(positions_BTP)
+        if self.config.tta.first_query == "mask_token":
+            query_BTD = query_BTD + self.tokens.weight[self.mask_id]
+        return self.embedding_norm(query_BTD) if self.config.tta.normalise_inputs else query_BTD
 
     def forward(
         self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor, memory: Memory | None = None

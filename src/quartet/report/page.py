@@ -18,7 +18,7 @@ INTERVALS = {
     "sts": "95 % bootstrap interval over documents or, where no text stands in many pairs, over pairs",
     "wordsim": "95 % bootstrap interval over pairs",
     "polarity": "95 % interval, Wilson's for accuracy and a bootstrap over texts for F1",
-    "runtime": "95 % interval over the repeats",
+    "runtime": "95 % interval of the median, or as near as so few repeats allow",
 }
 
 

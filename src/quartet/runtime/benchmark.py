@@ -21,8 +21,8 @@ class Timing:
     """One point of the study.
 
     Attributes:
-        system: ``<model>/sts`` (contextual vectors) or ``<model>/rerank`` (log-likelihoods). A masked model comes twice:
-            ``<model>`` reads all masked copies in one batch, ``<model>-one-by-one`` each in a pass of its own.
+        system: ``<model>/sts`` (contextual vectors) or ``<model>/rerank`` (log-likelihoods). A masked model comes
+            twice: ``<model>`` reads its masked copies in one batch, ``<model>-one-by-one`` each in a pass of its own.
         words, tokens: of the sentence.
         milliseconds: the median over the repeats, with the interval of the median.
     """
@@ -40,7 +40,12 @@ def median_interval(values: np.ndarray) -> Measure:
     ordered = np.sort(values)
     low = int(binom.ppf(0.025, len(ordered), 0.5))
     high = len(ordered) - 1 - low
-    return Measure(float(np.median(ordered)), len(ordered), float(ordered[min(low, high)]), float(ordered[max(low, high)]))
+    return Measure(
+        float(np.median(ordered)),
+        len(ordered),
+        float(ordered[min(low, high)]),
+        float(ordered[max(low, high)]),
+    )
 
 
 def measure(call: Callable[[], object], repeats: int) -> Measure:

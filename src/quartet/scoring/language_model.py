@@ -35,7 +35,9 @@ class LanguageModel:
     from an encoded corpus through :meth:`corpus_logprobs`. A text longer than the model's inputs is read in parts.
     """
 
-    def __init__(self, network: Network, tokenizer: TextTokenizer, card: ModelCard, device: str = "cpu") -> None:
+    def __init__(
+        self, network: Network, tokenizer: TextTokenizer, card: ModelCard, device: str = "cpu"
+    ) -> None:
         self.network = network.eval().to(device)
         self.tokenizer = tokenizer
         self.card = card
@@ -148,7 +150,9 @@ class LanguageModel:
         step = max(1, LOGIT_BUDGET // self.tokenizer.vocab_size)
         parts = [
             -F.cross_entropy(
-                self.network.logits(vectors_ND[at : at + step]).float(), targets_N[at : at + step], reduction="none"
+                self.network.logits(vectors_ND[at : at + step]).float(),
+                targets_N[at : at + step],
+                reduction="none",
             )
             for at in range(0, len(targets_N), step)
         ]

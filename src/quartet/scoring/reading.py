@@ -17,7 +17,7 @@ from quartet.objectives.base import Objective
 from quartet.scoring.windows import budgeted, cut
 from quartet.text.tokenizer import TextTokenizer
 
-#: ``predict``: states that predict each token; ``context``: the last layer's output at each; ``embed``: the first's input.
+#: ``predict``: the states that predict each token; ``context``: the last layer's output; ``embed``: the first's input.
 Wanted = Literal["predict", "context", "embed"]
 
 #: Tokens, padding included, that go through a network at once.
@@ -123,7 +123,9 @@ class Reader:
         for at in range(0, len(order), rows_at_once):
             group = order[at : at + rows_at_once]
             batch = self._collate_streams([streams[index] for index in group]).to(self.device)
-            yield from self._read_group(batch, np.array(group), [len(texts[index].ids) for index in group], wanted)
+            yield from self._read_group(
+                batch, np.array(group), [len(texts[index].ids) for index in group], wanted
+            )
 
     def _stream(self, text: Row) -> tuple[np.ndarray, np.ndarray]:
         """[EOS], then the text with [EOS] after each paragraph (an empty text is [EOS] [EOS]); positions (n, 4)."""

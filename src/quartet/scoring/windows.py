@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -31,7 +32,7 @@ def even_parts(length: int, room: int) -> list[tuple[int, int]]:
     """
     count = max(1, -(-length // room))
     edges = [length * part // count for part in range(count + 1)]
-    return list(zip(edges, edges[1:], strict=False))
+    return list(itertools.pairwise(edges))
 
 
 def cut(texts: Sequence[Row], reads: Reads, room: int) -> Iterator[Window]:
@@ -41,7 +42,7 @@ def cut(texts: Sequence[Row], reads: Reads, room: int) -> Iterator[Window]:
         if reads == "sentences" and len(text.ids):
             starts = np.flatnonzero(text.segments[:, 0] == 0)
             edges = [*starts.tolist(), len(text.ids)]
-        for begin, end in zip(edges, edges[1:], strict=False):
+        for begin, end in itertools.pairwise(edges):
             for low, high in even_parts(end - begin, room):
                 part = slice(begin + low, begin + high)
                 segments = text.segments[part]

@@ -40,8 +40,19 @@ class Segmenter:
         self.provenance = provenance
 
     def sentences(self, paragraph: str) -> list[str]:
-        """The sentences of a paragraph; joined by blanks they are the paragraph again, up to white space."""
-        return [sentence for found in self._punkt.tokenize(paragraph) if (sentence := found.strip())]
+        """The sentences of a paragraph; joined by blanks they are the paragraph again, up to white space.
+
+        Where Punkt cuts inside a word, as between "etc." and ");", the parts stay together.
+        """
+        joined: list[str] = []
+        stop = -1
+        for start, end in self._punkt.span_tokenize(paragraph):
+            if start == stop and not any(map(str.isspace, paragraph[stop - 1 : stop + 1])):
+                joined[-1] += paragraph[start:end]
+            else:
+                joined.append(paragraph[start:end])
+            stop = end
+        return [sentence for text in joined if (sentence := text.strip())]
 
     def segment(self, document: Document) -> SegmentedDocument:
         """A document's paragraphs cut into sentences; a heading is one sentence, empty paragraphs are left out."""

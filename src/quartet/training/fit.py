@@ -109,7 +109,9 @@ def fit(
         done = int(torch.load(resume, weights_only=True, map_location="cpu")["global_step"])
     train_source = open_source(model, train, tokenizer, batch_size=training.batch_size, seed=seed)
     valid_source = open_source(model, valid, tokenizer, batch_size=training.batch_size, seed=None)
-    valid_batches = min(valid_source.steps_per_epoch, training.validation_batches or valid_source.steps_per_epoch)
+    valid_batches = min(
+        valid_source.steps_per_epoch, training.validation_batches or valid_source.steps_per_epoch
+    )
     callbacks: list[pl.Callback] = [ResumePoint(resume, training.checkpoint_every)]
     if report is not None:
         callbacks.append(ReportValidation(report))

@@ -1,4 +1,4 @@
-"""Random numbers that depend on the seed and the step alone, so that a resumed training draws what it would have drawn."""
+"""Random numbers that depend on the seed and the step alone: a resumed training draws what it would have drawn."""
 
 from __future__ import annotations
 

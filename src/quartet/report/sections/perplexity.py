@@ -33,6 +33,10 @@ KINDS = (
         "It is another measure than perplexity, and not comparable with it.",
     ),
 )
+#: What two models must share for their difference to be one of positions, and by what share their parameters may
+#: differ (the tables of positions).
+SAME = ("objective", "architecture", "reads", "tokenizer", "corpus", "steps")
+POSITION_TABLES = 0.1
 #: The rows of the papers that our systems may be set beside.
 SEGATRON = {"transformer-xl": "transformer-xl-base", "segatron-xl": "segatron-xl-base"}
 
@@ -59,10 +63,10 @@ def body(report: Report) -> list[str]:
 def _table(report: Report, dataset: str, split: str, kind: Kind, systems: list[str]) -> list[str]:
     def column(head: str, metric: str) -> Column:
         def text(system: str) -> str:
-            if system == UNIGRAM and metric.startswith("pppl"):
-                return NONE
             mean = metric.endswith("-mean")  # a few texts decide it, and the table is wide
-            return report.text(perplexity, TABLE, dataset, split, system, metric, bounds=not mean)
+            # frequencies look at no side: theirs is a perplexity and a pseudo-perplexity alike
+            own = metric.removeprefix("p") if _is_unigram(system) and metric.startswith("pppl") else metric
+            return report.text(perplexity, TABLE, dataset, split, system, own, bounds=not mean)
 
         return Column(head, text)
 
@@ -74,7 +78,7 @@ def _table(report: Report, dataset: str, split: str, kind: Kind, systems: list[s
         column("a text, median", f"{kind.metric}-median"),
         column("a word", f"{kind.metric}-word"),
     ]
-    base = [UNIGRAM] if _entropy(report, dataset, split) else []
+    base = [one for one in report.systems(TABLE, dataset, split, ["entropy", "loss"]) if _is_unigram(one)]
     lines = [f"**{kind.title}** on `{dataset}` {split} ({kind.words}):", ""]
     lines += report.table([*base, *systems], columns)
     lines += report.caption(TABLE, "tokens (of figures a text: sentences; a word: words)")
@@ -118,7 +122,7 @@ def findings(report: Report) -> list[str]:
     for dataset, split in report.groups(TABLE):
         for kind in KINDS:
             cells = report.figures(TABLE, dataset, split, kind.metric)
-            cells.pop(UNIGRAM, None)
+            cells = {system: cell for system, cell in cells.items() if not _is_unigram(system)}
             if cells:
                 values = listing(
                     [f"{code(system)} {cell.text(perplexity)}" for system, cell in cells.items()]
@@ -131,17 +135,29 @@ def findings(report: Report) -> list[str]:
 
 def _systems(report: Report, dataset: str, split: str, kind: Kind) -> list[str]:
     metrics = [kind.metric, *(f"{kind.metric}-{each}" for each in ("mean", "median", "word"))]
-    return [system for system in report.systems(TABLE, dataset, split, metrics) if system != UNIGRAM]
+    return [system for system in report.systems(TABLE, dataset, split, metrics) if not _is_unigram(system)]
 
 
-def _entropy(report: Report, dataset: str, split: str) -> Cell | None:
-    cells = (report.find(TABLE, dataset, split, UNIGRAM, metric) for metric in ("entropy", "loss"))
+def _is_unigram(system: str) -> bool:
+    """Also of one tokenizer among several: "unigram/wordpiece-3k"."""
+    return system.partition("/")[0] == UNIGRAM
+
+
+def _entropy(report: Report, dataset: str, split: str, system: str) -> Cell | None:
+    """The unigram entropy of the tokens that a system reads: of its tokenizer's, where there are several."""
+    model = report.facts.model(system)
+    names = [f"{UNIGRAM}/{model.tokenizer}"] if model else []
+    cells = (
+        report.find(TABLE, dataset, split, name, metric)
+        for name in (*names, UNIGRAM)
+        for metric in ("entropy", "loss")
+    )
     return next((cell for cell in cells if cell), None)
 
 
 def _loss_text(report: Report, dataset: str, split: str, system: str, kind: Kind) -> str:
     for metric in ("loss", "entropy"):
-        text = report.text(loss_number, TABLE, dataset, split, system, metric, bounds=system == UNIGRAM)
+        text = report.text(loss_number, TABLE, dataset, split, system, metric, bounds=_is_unigram(system))
         if text != NONE:
             return text
     cell = report.find(TABLE, dataset, split, system, kind.metric)
@@ -166,9 +182,9 @@ def _margin(report: Report, dataset: str, split: str, system: str, kind: Kind) -
     gain = report.find(TABLE, dataset, split, system, "gain")
     if gain is not None:
         return Margin(gain.value, gain.bounds)
-    entropy = _entropy(report, dataset, split)
+    entropy = _entropy(report, dataset, split, system)
     cell = report.find(TABLE, dataset, split, system, kind.metric)
-    if entropy is None or cell is None or False:
+    if entropy is None or cell is None or entropy.n != cell.n:
         return None
 
     def below(ppl: float) -> float:
@@ -180,25 +196,26 @@ def _margin(report: Report, dataset: str, split: str, system: str, kind: Kind) -
 def _margin_text(report: Report, dataset: str, split: str, system: str, kind: Kind) -> str:
     measured = report.text(nats, TABLE, dataset, split, system, "gain")
     margin = _margin(report, dataset, split, system, kind)
-    return measured if measured != NONE or margin is None or system == UNIGRAM else margin.text
+    return measured if measured != NONE or margin is None or _is_unigram(system) else margin.text
 
 
 def _below_unigram(report: Report, dataset: str, split: str, kind: Kind) -> str:
     """Which models of a kind are shown to be below the unigram entropy of their tokens, and by how much."""
-    entropy = _entropy(report, dataset, split)
     margins = {
         system: margin
         for system in _systems(report, dataset, split, kind)
         if (margin := _margin(report, dataset, split, system, kind))
     }
-    if entropy is None or not margins:
+    cells = [_entropy(report, dataset, split, system) for system in margins]
+    entropies = list(dict.fromkeys(nats(cell.value) for cell in cells if cell))
+    if not entropies:
         return ""
     shown = sorted(
         (system for system in margins if apart(margins[system].bounds, (0.0, 0.0)) > 0),
         key=lambda system: margins[system].value,
     )
     others = [system for system in margins if system not in shown]
-    text = f" Unigram entropy of the same tokens: {nats(entropy.value)} nats"
+    text = f" Unigram entropy of the same tokens: {listing(entropies)} nats"
     if shown:
         ends = [f"{margins[system].text} ({code(system)})" for system in dict.fromkeys((shown[0], shown[-1]))]
         who = "all" if not others and shown[1:] else named(report.sorted(shown)) if others else "the model"
@@ -219,11 +236,9 @@ def _segments(report: Report, cells: dict[str, Cell]) -> str:
                 continue
             if any(getattr(model, key) != getattr(without, key) for key in SAME) or cell.n != baseline.n:
                 continue
+            if abs(model.parameters / without.parameters - 1) > POSITION_TABLES:
+                continue
             verdict = {-1: "lower, the intervals apart", 0: "the intervals touch, so no difference is shown",
                        1: "higher, the intervals apart"}[apart(cell.bounds, baseline.bounds)]  # fmt: skip
             parts.append(f" With segment positions ({code(system)} against {code(other)}): {verdict}.")
     return "".join(parts)
-
-
-#: What two models must share for their difference to be one of positions.
-SAME = ("objective", "architecture", "reads", "tokenizer", "corpus", "steps")

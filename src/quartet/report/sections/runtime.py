@@ -51,9 +51,9 @@ class Ratio:
 def body(report: Report) -> list[str]:
     """Milliseconds by words, then the ratios beside the paper's."""
     lines = [
-        "Milliseconds a sentence, one sentence at a time. The masked copies of it that a masked language "
-        f"model needs are one batch; `{ONE_BY_ONE}` runs them one after the other. `sts` makes a sentence "
-        "vector, `rerank` a sentence score, as in the paper.",
+        "Milliseconds a sentence, the median of the repeats, one sentence at a time. The masked copies of "
+        f"it that a masked language model needs are one batch; `{ONE_BY_ONE}` runs them one after the "
+        "other. `sts` makes a sentence vector, `rerank` a sentence score, as in the paper.",
         "",
     ]
     lengths = word_counts(report)
