@@ -1,0 +1,76 @@
+# `make help` lists what there is. The two that matter: `make repro` and `make test`.
+#
+#   PYTHON=       the Python that .venv is made with (3.11)
+#   PRESET=       a name in presets/: `make repro PRESET=tiny`
+#   TORCH_INDEX=  where to take PyTorch from, e.g. https://download.pytorch.org/whl/cpu or …/cu126;
+#                 not set: where pip takes everything from
+
+PYTHON ?= python3.11
+PRESET ?=
+TORCH_INDEX ?=
+PORT ?= 5000
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export MLFLOW_DISABLE_TELEMETRY := true
+export DO_NOT_TRACK := true
+export DVC_NO_ANALYTICS := true
+
+.PHONY: help setup repro test check lint format ui lock
+
+help:  ## this list
+	@grep -E '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name text; do \
+		printf '  make %-8s %s\n' "$$name" "$$text"; done
+
+setup: $(STAMP)  ## the environment in .venv, every version pinned
+
+# Whoever comes second waits for the first, and then finds nothing left to do.
+$(STAMP): requirements.txt pyproject.toml
+	@mkdir -p $(VENV)
+	@exec 9> $(VENV)/.lock; flock 9; \
+	if [[ $@ -nt requirements.txt && $@ -nt pyproject.toml ]]; then exit 0; fi; \
+	[[ -x $(BIN)/python ]] || { command -v "$(PYTHON)" >/dev/null || { \
+		echo "error: there is no $(PYTHON); set PYTHON= to a Python 3.11" >&2; exit 2; }; $(PYTHON) -m venv $(VENV); }; \
+	$(BIN)/python -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if v == (3, 11) else \
+		"make: Python 3.11 is needed, .venv has %d.%d: remove .venv and set PYTHON=" % v)'; \
+	if [[ -n "$(TORCH_INDEX)" ]]; then \
+		$(BIN)/python -m pip install -qq --index-url "$(TORCH_INDEX)" "$$(grep -E '^torch==' requirements.txt)"; fi; \
+	echo "installing requirements.txt into $(VENV) (a few minutes the first time)"; \
+	$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements.txt; \
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .; \
+	touch $@
+
+repro: setup  ## raw text to report: the pipeline of params.yaml, or of PRESET=name
+	@python -m pipeline.preset $(PRESET)
+
+test: setup  ## the tests
+	@python -m pytest
+
+check: setup  ## ruff and mypy, as CI runs them
+	ruff check .
+	ruff format --check .
+	mypy
+
+lint: check
+
+format: setup  ## let ruff rewrite what it can
+	ruff check --fix .
+	ruff format .
+
+ui: setup  ## the MLflow UI on http://127.0.0.1:PORT
+	@mlflow ui --backend-store-uri "$${MLFLOW_TRACKING_URI:-sqlite:///mlflow.db}" --host 127.0.0.1 --port $(PORT)
+
+lock: setup  ## requirements.in -> requirements.txt
+	@python -m venv $(VENV)/lock
+	@$(VENV)/lock/bin/python -m pip install --quiet pip-tools==7.6.2
+	@CUSTOM_COMPILE_COMMAND="make lock" $(VENV)/lock/bin/pip-compile --quiet --strip-extras --allow-unsafe \
+		--no-emit-index-url --no-emit-find-links --no-emit-options --no-emit-trusted-host \
+		--output-file=requirements.txt requirements.in
+	@sed -i -E 's/^(torch==[0-9.]+)\+[a-z0-9.]+$$/\1/' requirements.txt

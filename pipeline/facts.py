@@ -1,0 +1,80 @@
+"""What the report says beside the results: read from the manifests that the stages left."""
+
+from __future__ import annotations
+
+from pipeline.layout import MANIFEST, Layout
+from pipeline.params import Params
+from quartet.files import read_json
+from quartet.report.facts import CorpusFacts, Facts, ListFacts, ModelFacts, TokenizerFacts
+
+
+def gather(params: Params, layout: Layout, device: str, figures: dict[str, str]) -> Facts:
+    """Facts of everything that params.yaml names.
+
+    Args:
+        device: what computed, in words.
+        figures: pictures to show, by section.
+
+    Raises:
+        InputError: a manifest is absent or broken.
+    """
+    return Facts(
+        experiment=params.experiment,
+        device=device,
+        seeds=tuple(params.seeds),
+        corpora=tuple(_corpus(params, layout, name) for name in params.corpora),
+        tokenizers=tuple(_tokenizer(layout, name) for name in params.tokenizers),
+        lists=tuple(_lists(layout, name, settings.origin) for name, settings in params.nbest.items()),
+        models=tuple(_model(params, layout, name) for name in params.models),
+        figures=figures,
+    )
+
+
+def _corpus(params: Params, layout: Layout, name: str) -> CorpusFacts:
+    manifest = read_json(layout.segments(name) / MANIFEST)
+
+    def total(what: str) -> int:
+        return sum(int(counts[what]) for counts in manifest["splits"].values())
+
+    return CorpusFacts(
+        name=name,
+        documents=total("documents"),
+        paragraphs=total("paragraphs"),
+        sentences=total("sentences"),
+        words=total("words"),
+        punkt=str(manifest["segmenter"]),
+        license=params.corpora[name].license,
+    )
+
+
+def _tokenizer(layout: Layout, name: str) -> TokenizerFacts:
+    manifest = read_json(layout.tokenizer(name) / MANIFEST)
+    return TokenizerFacts(name=name, kind=str(manifest["kind"]), vocabulary=int(manifest["vocab_size"]))
+
+
+def _lists(layout: Layout, name: str, origin: str) -> ListFacts:
+    manifest = read_json(layout.nbest(name) / MANIFEST)
+    return ListFacts(
+        name=name,
+        dev=int(manifest["dev"]["lists"]),
+        test=int(manifest["test"]["lists"]),
+        hypotheses=max(int(manifest[split]["longest_list"]) for split in ("dev", "test")),
+        origin=origin,
+    )
+
+
+def _model(params: Params, layout: Layout, name: str) -> ModelFacts:
+    card = read_json(layout.model(name, params, params.seeds[0]) / "config.json")
+    settings = params.models[name]
+    return ModelFacts(
+        name=name,
+        objective=settings.objective,
+        architecture=settings.architecture,
+        reads=settings.reads,
+        positions=tuple(settings.positions),
+        tokenizer=settings.tokenizer,
+        corpus=settings.corpus,
+        corpus_words=int(card["corpus_words"]),
+        parameters=int(card["parameters"]),
+        steps=int(card["steps"]),
+    )

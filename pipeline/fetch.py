@@ -1,0 +1,153 @@
+"""Fetching what a source names: a file inside a Python package, a URL, or a local file or folder.
+
+Everything lands whole and checked, or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import importlib.util
+import shutil
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from pipeline.params import Source
+from pipeline.progress import bar
+from quartet.errors import InputError
+from quartet.files import atomic_dir, read_json, sha256, write_json
+
+MANIFEST = "manifest.json"
+PACKAGE = "package://"
+BLOCK = 1 << 20
+TIMEOUT_SECONDS = 30
+
+
+def fetch(source: Source, root: Path, folder: Path, name: str) -> dict[str, Any]:
+    """Put what `source` names into `folder` as `name`; returns what the manifest says of it.
+
+    Returns:
+        ``{"file", "source", "bytes", "files", "sha256"}``; the hash of a folder is over its files' names and hashes.
+
+    Raises:
+        InputError: it cannot be had, or it is not what the checksum promises.
+    """
+    target = folder / name
+    if source.source.startswith(PACKAGE):
+        _copy(package_file(source.source), target)
+    elif source.source.startswith(("http://", "https://")):
+        _download(source.source, target)
+    elif "://" in source.source:
+        raise InputError(
+            source.source, "this kind of address is not known", f"use {PACKAGE}, https:// or a path"
+        )
+    else:
+        _copy(root / source.source, target)
+    found = tree_sha256(target)
+    if source.sha256 is not None and found != source.sha256:
+        raise InputError(
+            source.source,
+            f"the wrong content: sha256 {source.sha256} was expected, {found} was found",
+            "if the new content is right, put its sha256 into params.yaml",
+        )
+    files = [path for path in sorted(target.rglob("*")) if path.is_file()] if target.is_dir() else [target]
+    return {
+        "file": name,
+        "source": source.source,
+        "bytes": sum(path.stat().st_size for path in files),
+        "files": len(files),
+        "sha256": found,
+    }
+
+
+def fetch_one(source: Source, root: Path, folder: Path) -> dict[str, Any]:
+    """Fetch one source into a folder of its own, with a manifest; an unchanged folder is left as it is."""
+    if _is_there(source, folder):
+        manifest: dict[str, Any] = read_json(folder / MANIFEST)
+        return manifest
+    name = (
+        urllib.parse.unquote(urllib.parse.urlsplit(source.source).path).rstrip("/").rsplit("/", 1)[-1]
+        or "source"
+    )
+    with atomic_dir(folder) as temporary:
+        manifest = fetch(source, root, temporary, name)
+        write_json(temporary / MANIFEST, manifest)
+    return manifest
+
+
+def fetched(folder: Path) -> Path:
+    """The file or folder that :func:`fetch_one` put into `folder`."""
+    return folder / str(read_json(folder / MANIFEST)["file"])
+
+
+def _is_there(source: Source, folder: Path) -> bool:
+    """True where an earlier run fetched the same thing: only a checksum can promise that."""
+    if source.sha256 is None or not (folder / MANIFEST).is_file():
+        return False
+    manifest = read_json(folder / MANIFEST)
+    kept = folder / str(manifest["file"])
+    return manifest["source"] == source.source and kept.exists() and tree_sha256(kept) == source.sha256
+
+
+def package_file(address: str) -> Path:
+    """The path of ``package://<package>/<file>``, found without importing the package.
+
+    Raises:
+        InputError: there is no such package here, or no such file inside it.
+    """
+    package, _, inside = address.removeprefix(PACKAGE).partition("/")
+    try:
+        spec = importlib.util.find_spec(package) if package.isidentifier() else None
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None or not spec.submodule_search_locations:
+        raise InputError(address, f"the Python package {package!r} is not installed", "run `make setup`")
+    for location in spec.submodule_search_locations:
+        root = Path(location).resolve()
+        path = (root / inside).resolve()
+        if path.is_relative_to(root) and path.is_file():
+            return path
+    raise InputError(address, f"the installed package {package!r} has no such file")
+
+
+def tree_sha256(path: Path) -> str:
+    """The SHA-256 of a file, or of a folder's sorted lines ``<sha256>  <relative name>``."""
+    if path.is_file():
+        return sha256(path)
+    digest = hashlib.sha256()
+    for inner in sorted(each for each in path.rglob("*") if each.is_file()):
+        digest.update(f"{sha256(inner)}  {inner.relative_to(path).as_posix()}\n".encode())
+    return digest.hexdigest()
+
+
+def _copy(path: Path, target: Path) -> None:
+    if path.is_file():
+        shutil.copyfile(path, target)
+    elif path.is_dir():
+        shutil.copytree(path, target, copy_function=shutil.copyfile)
+    else:
+        raise InputError(path, "no such file or folder", "paths start at data.root of params.yaml")
+
+
+def _download(url: str, target: Path) -> None:
+    name = url.rsplit("/", 1)[-1]
+    try:
+        with (
+            urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer,  # noqa: S310 (http and https only, see fetch)
+            open(target, "wb") as file,
+        ):
+            size = answer.headers.get("Content-Length")
+            with bar(f"downloading {name} (MB)", int(size) / 1e6 if size else None) as shown:
+                while block := answer.read(BLOCK):
+                    file.write(block)
+                    shown.advance(len(block) / 1e6)
+    except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
+        reason = getattr(error, "reason", None) or error
+        if isinstance(error, urllib.error.HTTPError):
+            reason = f"{error.code} {reason}"
+        raise InputError(
+            url, f"cannot be downloaded ({reason})", "check the address and the network"
+        ) from error

@@ -1,0 +1,52 @@
+"""The test tokens that perplexity is measured on: the same for every model and for the unigram baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from quartet.text.encoded import EncodedCorpus
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The sentences at the beginning of each test document.
+
+    Attributes:
+        ids: token ids of each sentence.
+        words: words of each.
+        documents: the number of the document that each belongs to.
+    """
+
+    ids: list[np.ndarray]
+    words: list[int]
+    documents: list[int]
+
+    def split(self, documents: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Values of each document's tokens, sentence by sentence."""
+        values = np.concatenate(list(documents))
+        ends = np.cumsum([len(ids) for ids in self.ids])
+        assert len(values) == ends[-1], "the model was read on other tokens"
+        return list(np.split(values, ends[:-1]))
+
+
+def held_out_sentences(corpus: EncodedCorpus, tokens_per_document: int) -> HeldOut:
+    """Each document's sentences up to the one that reaches so many tokens (0: all)."""
+    chosen: list[int] = []
+    documents: list[int] = []
+    for document, (first, last) in enumerate(
+        zip(corpus.document_offsets, corpus.document_offsets[1:], strict=False)
+    ):
+        start = corpus.sentence_offsets[first]
+        for sentence in range(int(first), int(last)):
+            if tokens_per_document and corpus.sentence_offsets[sentence] - start >= tokens_per_document:
+                break
+            chosen.append(sentence)
+            documents.append(document)
+    return HeldOut(
+        ids=[np.asarray(corpus.sentence(sentence), dtype=np.int64) for sentence in chosen],
+        words=[int(corpus.sentence_words[sentence]) for sentence in chosen],
+        documents=documents,
+    )

@@ -1,0 +1,210 @@
+"""Where each stage keeps what it makes, and which stage instances the settings ask for.
+
+dvc.yaml spells the same places for DVC; tests/test_dvc_yaml.py holds the two together. Names come from the
+settings and never from what lies on disk: results of deleted variants linger there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.params import Params
+
+MANIFEST = "manifest.json"
+TOKENIZER = "tokenizer.json"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The files and folders of one experiment, below the folder that DVC runs in."""
+
+    experiment: str
+    base: Path = Path()
+
+    @property
+    def artifacts(self) -> Path:
+        """Everything that DVC keeps and git does not."""
+        return self.base / "artifacts" / self.experiment
+
+    @property
+    def report(self) -> Path:
+        """What is committed: results.jsonl, timings.jsonl, README.md, metrics.json and the figures."""
+        return self.base / "reports" / self.experiment
+
+    def raw(self, corpus: str) -> Path:
+        """The fetched source of a corpus and its manifest; :func:`pipeline.fetch.fetched` finds the source in it."""
+        return self.artifacts / "raw" / corpus
+
+    def segments(self, corpus: str) -> Path:
+        """{train,valid,test}.jsonl of segmented documents and manifest.json."""
+        return self.artifacts / "segments" / corpus
+
+    def tokenizer(self, name: str) -> Path:
+        """The folder of tokenizer.json and manifest.json."""
+        return self.artifacts / "tokenizers" / name
+
+    def encoded(self, corpus: str, tokenizer: str) -> Path:
+        """{train,valid,test}.arrow and manifest.json."""
+        return self.artifacts / "encoded" / corpus / tokenizer
+
+    def tasks(self, kind: str) -> Path:
+        """All sets of a kind."""
+        return self.artifacts / "tasks" / kind
+
+    def task(self, kind: str, name: str) -> Path:
+        """One fetched set: a file for each role, and manifest.json."""
+        return self.tasks(kind) / name
+
+    @property
+    def all_nbest(self) -> Path:
+        """All sets of N-best lists."""
+        return self.artifacts / "nbest"
+
+    def nbest(self, name: str) -> Path:
+        """{dev,test}.jsonl and manifest.json of one set."""
+        return self.all_nbest / name
+
+    def catalogue(self, folder: Path) -> Path:
+        """The names that belong in a folder of lists or sets: see stages/catalogue.py."""
+        return folder / "catalogue.json"
+
+    @property
+    def models(self) -> Path:
+        """All trained models."""
+        return self.artifacts / "models"
+
+    def model(self, name: str, params: Params, seed: int) -> Path:
+        """The folder that ``quartet.load`` opens: the first seed's is <name>, the others' <name>/seed-<n>."""
+        folder = self.models / name
+        return folder if seed == params.seeds[0] else folder / f"seed-{seed}"
+
+    def rows(self, stage: str, variant: str = "") -> Path:
+        """The results of one stage instance."""
+        folder = self.artifacts / "rows"
+        return folder / stage / f"{variant}.jsonl" if variant else folder / f"{stage}.jsonl"
+
+    def curve(self, model: str) -> Path:
+        """The validation losses of one model while it trained."""
+        return self.artifacts / "curves" / f"{model}.csv"
+
+    def wer_curve(self, model: str) -> Path:
+        """Word error rate against the interpolation weight, for one model on every set of lists."""
+        return self.artifacts / "curves" / "wer" / f"{model}.csv"
+
+    def rescored(self, model: str) -> Path:
+        """The folder of all lists that a model reranked."""
+        return self.artifacts / "rescored" / model
+
+    def reranked(self, model: str, seed: int, system: str, lists: str) -> Path:
+        """The test lists of one set as one system of a model ordered them."""
+        return self.rescored(model) / f"{lists}.{system}.seed-{seed}.jsonl"
+
+    def timing(self, stage: str, variant: str = "") -> Path:
+        """How long one stage instance took: no output of DVC's, for it differs from run to run."""
+        folder = self.artifacts / "timings"
+        return folder / stage / f"{variant}.jsonl" if variant else folder / f"{stage}.jsonl"
+
+    def resume(self, model: str, seed: int) -> Path:
+        """Where an interrupted training keeps its resume points: no output of DVC's either."""
+        return self.artifacts / "resume" / model / f"seed-{seed}"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of dvc.yaml.
+
+    Attributes:
+        variants: the names of its instances; ("",) for a stage that stands alone.
+        record: the file of an instance that says what it made, the same bytes for the same result.
+        params: the keys of params.yaml that are logged with it; ``{}`` is the variant.
+    """
+
+    variants: Callable[[Params], tuple[str, ...]]
+    record: Callable[[Layout, Params, str], Path]
+    params: tuple[str, ...]
+
+
+def _once(params: Params) -> tuple[str, ...]:
+    return ("",)
+
+
+def _rows(stage: str) -> Callable[[Layout, Params, str], Path]:
+    return lambda layout, params, variant: layout.rows(stage, variant)
+
+
+def pairs(params: Params) -> dict[str, tuple[str, str]]:
+    """The instances of ``encode`` as DVC's matrix names them: every corpus with every tokenizer."""
+    return {f"{corpus}-{name}": (corpus, name) for corpus in params.corpora for name in params.tokenizers}
+
+
+#: The pipeline in its order. A new stage is one entry here, one in dvc.yaml and one script in stages/.
+STAGES: dict[str, Stage] = {
+    "download": Stage(
+        lambda params: tuple(params.corpora),
+        lambda layout, params, corpus: layout.raw(corpus) / MANIFEST,
+        ("data.root", "corpora.{}.source", "corpora.{}.sha256"),
+    ),
+    "segment": Stage(
+        lambda params: tuple(params.corpora),
+        lambda layout, params, corpus: layout.segments(corpus) / MANIFEST,
+        ("corpora.{}.kind", "corpora.{}.language", "corpora.{}.split", "corpora.{}.limit", "segmentation"),
+    ),
+    "tokenizer": Stage(
+        lambda params: tuple(params.tokenizers),
+        lambda layout, params, name: layout.tokenizer(name) / MANIFEST,
+        ("tokenizers.{}",),
+    ),
+    "encode": Stage(
+        lambda params: tuple(pairs(params)),
+        lambda layout, params, pair: layout.encoded(*pairs(params)[pair]) / MANIFEST,
+        (),
+    ),
+    "tasks": Stage(
+        lambda params: tuple(params.tasks),
+        lambda layout, params, name: layout.task(params.tasks[name].kind, name) / MANIFEST,
+        ("data.root", "tasks.{}"),
+    ),
+    "nbest": Stage(
+        lambda params: tuple(params.nbest),
+        lambda layout, params, name: layout.nbest(name) / MANIFEST,
+        ("nbest.{}",),
+    ),
+    "pretrain": Stage(
+        lambda params: tuple(params.models), _rows("pretrain"), ("models.{}", "seeds", "device")
+    ),
+    "perplexity": Stage(
+        lambda params: tuple(params.models), _rows("perplexity"), ("perplexity", "bootstrap", "device")
+    ),
+    "rerank": Stage(
+        lambda params: tuple(params.evaluate.rerank),
+        _rows("rerank"),
+        ("rerank", "nbest", "bootstrap", "device"),
+    ),
+    "sts": Stage(lambda params: tuple(params.evaluate.sts), _rows("sts"), ("bootstrap", "device")),
+    "wordsim": Stage(
+        lambda params: tuple(params.evaluate.wordsim), _rows("wordsim"), ("bootstrap", "device")
+    ),
+    "finetune": Stage(
+        lambda params: tuple(params.evaluate.finetune), _rows("finetune"), ("finetune", "bootstrap", "device")
+    ),
+    "baselines": Stage(
+        _once, _rows("baselines"), ("nbest", "bootstrap", "finetune.folds", "word2vec", "perplexity", "seeds")
+    ),
+    "runtime": Stage(
+        lambda params: tuple(params.runtime.models),
+        _rows("runtime"),
+        ("runtime.words", "runtime.repeats", "threads", "device"),
+    ),
+}
+
+
+def instances(params: Params) -> list[tuple[str, str]]:
+    """Every (stage, variant) that the settings ask for, in the pipeline's order, the report apart."""
+    return [(name, variant) for name, stage in STAGES.items() for variant in stage.variants(params)]
+
+
+def record(params: Params, stage: str, variant: str, layout: Layout | None = None) -> Path:
+    """The file that says what a stage instance made."""
+    return STAGES[stage].record(layout or Layout(params.experiment), params, variant)

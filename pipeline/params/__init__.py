@@ -1,0 +1,108 @@
+"""params.yaml -> typed settings, complete and consistent, or one line that says what is wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from pipeline.params.checked import checked, nearest
+from pipeline.params.sections import Model, NBestLists, Params, Source, Task, TaskKind
+from pipeline.params.yaml_file import read_yaml
+from quartet.errors import InputError
+
+__all__ = ["TASK_STAGES", "Model", "NBestLists", "Params", "Source", "Task", "TaskKind", "entry", "load"]
+
+Entry = TypeVar("Entry")
+
+#: Names become file names, stage names of DVC and keys of DVC's params, where a dot would cut them in two.
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+#: Which list under ``evaluate:`` runs the tasks of a kind.
+TASK_STAGES: dict[str, TaskKind] = {
+    "sts": "documents-similarity",
+    "wordsim": "word-similarity",
+    "finetune": "classification",
+}
+
+
+def load(path: str | Path = "params.yaml") -> Params:
+    """The settings in a file, complete and consistent.
+
+    Raises:
+        InputError: the first mistake, with the file and the key or line.
+    """
+    params = checked(Params, read_yaml(path), str(path))
+    _check_names(params, str(path))
+    _check_references(params, str(path))
+    return params
+
+
+def entry(entries: Mapping[str, Entry], name: str, section: str) -> Entry:
+    """The entry `name` of a map, for a stage that is told its variant on the command line.
+
+    Raises:
+        InputError: there is none.
+    """
+    if name not in entries:
+        raise InputError(f"params.yaml: {section}", f"has no entry {name!r}", nearest(name, entries, "name"))
+    return entries[name]
+
+
+def _check_names(params: Params, place: str) -> None:
+    named = [("experiment", params.experiment)]
+    for section in ("corpora", "tokenizers", "models", "nbest", "tasks"):
+        named += [(f"{section}.{name}", name) for name in getattr(params, section)]
+    for where, name in named:
+        if not NAME.fullmatch(name):
+            raise InputError(
+                f"{place}: {where}",
+                f"{name!r} cannot be a name",
+                "use letters, digits, - and _, first a letter or digit",
+            )
+    for section, least in (("corpora", 1), ("tokenizers", 1), ("models", 1), ("seeds", 1)):
+        if len(getattr(params, section)) < least:
+            raise InputError(f"{place}: {section}", "empty", "at least one is needed")
+    if len(set(params.seeds)) < len(params.seeds):
+        raise InputError(f"{place}: seeds", f"{params.seeds} holds a seed twice")
+    pairs = [f"{corpus}-{tokenizer}" for corpus in params.corpora for tokenizer in params.tokenizers]
+    for pair in pairs:
+        if pairs.count(pair) > 1:
+            raise InputError(
+                f"{place}: tokenizers", f"two pairs of corpus and tokenizer are called {pair}", "rename one"
+            )
+
+
+def _check_references(params: Params, place: str) -> None:
+    """Every name that an entry mentions must be an entry."""
+
+    def known(where: str, name: str, among: dict[str, object], what: str) -> None:
+        if name not in among:
+            raise InputError(f"{place}: {where}", f"unknown {what} {name!r}", nearest(name, among, what))
+
+    for key, tokenizer in params.tokenizers.items():
+        known(f"tokenizers.{key}.corpus", tokenizer.corpus, {**params.corpora}, "corpus")
+    for key, model in params.models.items():
+        known(f"models.{key}.corpus", model.corpus, {**params.corpora}, "corpus")
+        known(f"models.{key}.tokenizer", model.tokenizer, {**params.tokenizers}, "tokenizer")
+    lists = {f"evaluate.{stage}": names for stage, names in dataclasses.asdict(params.evaluate).items()}
+    lists["runtime.models"] = params.runtime.models
+    for where, names in lists.items():
+        for name in names:
+            known(where, name, {**params.models}, "model")
+            if names.count(name) > 1:
+                raise InputError(f"{place}: {where}", f"{name!r} is listed twice")
+    if params.evaluate.rerank and not params.nbest:
+        raise InputError(
+            f"{place}: evaluate.rerank", "there are no lists to rerank", "fill nbest, or empty this list"
+        )
+    kinds = {task.kind for task in params.tasks.values()}
+    for stage, kind in TASK_STAGES.items():
+        if lists[f"evaluate.{stage}"] and kind not in kinds:
+            raise InputError(
+                f"{place}: evaluate.{stage}",
+                f"no task is of the kind {kind}",
+                "add one under tasks, or empty this list",
+            )

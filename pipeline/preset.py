@@ -1,0 +1,81 @@
+"""`make repro`: choose the settings, run what they change, and say where the results are.
+
+    python -m pipeline.preset [name]
+
+Without a name params.yaml runs as it is. With one, presets/<name>.yaml becomes params.yaml first, unless that
+would lose edits.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from pipeline.layout import Layout
+from pipeline.mlflow_store import shown_uri
+from pipeline.params import load
+from pipeline.params.checked import nearest
+from pipeline.run import main
+from quartet.errors import InputError
+from quartet.files import atomic_path
+
+PARAMS, LOCK, PRESETS = Path("params.yaml"), Path("dvc.lock"), Path("presets")
+#: The preset whose lock file is the repository's own dvc.lock.
+DEFAULT = "sample"
+
+
+def choose(name: str) -> None:
+    """Make presets/<name>.yaml the params.yaml of the working folder.
+
+    Raises:
+        InputError: there is no such preset, or params.yaml holds edits that are in no preset.
+    """
+    presets = {path.stem: path for path in sorted(PRESETS.glob("*.yaml"))}
+    if name not in presets:
+        raise InputError(
+            f"PRESET={name}", f"there is no {PRESETS / name}.yaml", nearest(name, presets, "preset")
+        )
+    load(presets[name])
+    if PARAMS.is_file():
+        now = PARAMS.read_bytes()
+        if now == presets[name].read_bytes():
+            return
+        if all(now != path.read_bytes() for path in presets.values()):
+            raise InputError(
+                PARAMS,
+                "holds edits of yours that are in no preset",
+                f"keep them with `cp {PARAMS} {PRESETS}/mine.yaml`, or drop them with `cp {PRESETS / DEFAULT}.yaml "
+                f"{PARAMS}`; `make repro` without PRESET runs them as they are",
+            )
+    with atomic_path(PARAMS) as temporary:
+        shutil.copyfile(presets[name], temporary)
+
+
+def keep_lock(layout: Layout) -> None:
+    """Copy what was run, dvc.lock and params.yaml, into the report's folder, unless it is the default experiment."""
+    if layout.experiment == load(PRESETS / f"{DEFAULT}.yaml").experiment:
+        return
+    for path in (LOCK, PARAMS):
+        with atomic_path(layout.report / path.name) as temporary:
+            shutil.copyfile(path, temporary)
+
+
+def repro(name: str = "") -> None:
+    """Run the pipeline of a preset (of params.yaml, if it is empty) and print where its results are."""
+    if name:
+        choose(name)
+    params = load(PARAMS)
+    code = subprocess.run([sys.executable, "-m", "dvc", "repro"], check=False).returncode
+    if code:
+        print("the pipeline stopped: the error is above; `make repro` goes on from there", file=sys.stderr)
+        sys.exit(code)
+    layout = Layout(params.experiment)
+    keep_lock(layout)
+    print(f"report      {layout.report / 'README.md'}")
+    print(f"MLflow UI   make ui   (or: mlflow ui --backend-store-uri {shown_uri()} --host 127.0.0.1)")
+
+
+if __name__ == "__main__":
+    main(repro)

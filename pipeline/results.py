@@ -1,0 +1,78 @@
+"""From measures to rows, and from the rows of every stage instance to one list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pipeline.layout import STAGES, Layout
+from pipeline.params import Params
+from quartet.results import Measure, Result, read_results
+
+#: Stages whose rows are durations: they go to timings.jsonl, never to results.jsonl.
+TIMED = ("runtime",)
+#: Stages that leave rows.
+MEASURING = ("pretrain", "perplexity", "rerank", "sts", "wordsim", "finetune", "baselines", *TIMED)
+
+
+def rows_of(
+    measures: Mapping[str, Measure],
+    *,
+    params: Params,
+    table: str,
+    system: str,
+    dataset: str,
+    split: str,
+    device: str,
+    scale: str,
+    seed: int | None = None,
+) -> list[Result]:
+    """One row a metric: ``{"wer": Measure(…)}`` with what it is of.
+
+    Args:
+        device: the device that computed it, ``cpu`` or ``cuda``.
+        scale: the model's ``scale`` line, or a baseline's own.
+        seed: the training seed; None for what was not trained.
+    """
+    return [
+        Result(
+            experiment=params.experiment,
+            table=table,
+            system=system,
+            dataset=dataset,
+            split=split,
+            metric=metric,
+            value=measure.value,
+            n=measure.n,
+            ci_low=measure.ci_low,
+            ci_high=measure.ci_high,
+            seed=seed,
+            device=device,
+            scale=scale,
+        )
+        for metric, measure in measures.items()
+    ]
+
+
+def read_rows(params: Params, stages: tuple[str, ...], layout: Layout | None = None) -> list[Result]:
+    """The rows of every instance of these stages that the settings name.
+
+    Raises:
+        InputError: a file is absent or malformed.
+    """
+    layout = layout or Layout(params.experiment)
+    return [
+        row
+        for stage in stages
+        for variant in STAGES[stage].variants(params)
+        for row in read_results(layout.rows(stage, variant))
+    ]
+
+
+def results(params: Params, layout: Layout | None = None) -> list[Result]:
+    """What results.jsonl holds: every figure that is the same in each run."""
+    return read_rows(params, tuple(stage for stage in MEASURING if stage not in TIMED), layout)
+
+
+def timings(params: Params, layout: Layout | None = None) -> list[Result]:
+    """The speed benchmark's rows: they differ from run to run."""
+    return read_rows(params, TIMED, layout)

@@ -1,0 +1,121 @@
+"""How a stage runs: its command line, its errors, its random state, its device and its threads."""
+
+from __future__ import annotations
+
+import errno
+import inspect
+import os
+import random
+import sys
+import traceback
+from collections.abc import Callable
+
+from quartet.errors import InputError
+
+USER_ERROR = 2
+
+#: Errors of the system that are nobody's bug, with what to do about them.
+_SYSTEM: dict[int, str] = {
+    errno.ENOSPC: "free some space and run it again",
+    errno.EDQUOT: "free some space and run it again",
+    errno.EROFS: "write somewhere else, or make it writable",
+    errno.EACCES: "check the rights of the file and its folder",
+}
+
+
+def main(function: Callable[..., None], arguments: list[str] | None = None) -> None:
+    """Run a stage and leave the process: code 0, or 2 with one clear line for a user's mistake.
+
+    Args:
+        function: takes the command line's arguments, all texts, by position.
+        arguments: the command line; ``--debug`` (or ``QUARTET_DEBUG=1``) shows where an error came from.
+    """
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    debug = "--debug" in given or os.environ.get("QUARTET_DEBUG", "") not in ("", "0")
+    given = [argument for argument in given if argument != "--debug"]
+    stage = function.__module__.rsplit(".", 1)[-1] if function.__module__ != "__main__" else function.__name__
+    try:
+        inspect.signature(function).bind(*given)
+    except TypeError:
+        names = " ".join(f"<{name}>" for name in inspect.signature(function).parameters)
+        sys.exit(_complain(f"{stage}: the arguments are {names} [--debug], not {' '.join(given) or 'none'}"))
+    try:
+        function(*given)
+    except InputError as error:
+        sys.exit(_fail(f"{stage}: {error}", debug))
+    except OSError as error:
+        if error.errno not in _SYSTEM:
+            raise
+        place = error.filename or "the output folder"
+        sys.exit(_fail(f"{stage}: {place}: {error.strerror}; {_SYSTEM[error.errno]}", debug))
+    except KeyboardInterrupt:
+        print(f"{stage}: interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+def _fail(line: str, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    return _complain(line)
+
+
+def _complain(line: str) -> int:
+    print(f"error: {line}", file=sys.stderr, flush=True)
+    return USER_ERROR
+
+
+def seed_everything(seed: int) -> None:
+    """Set the random states of Python, NumPy and torch (and, where there is CUDA, ask it for repeatable kernels)."""
+    import numpy
+    import torch
+
+    random.seed(seed)
+    numpy.random.seed(seed % 2**32)
+    torch.manual_seed(seed)
+    if torch.cuda.is_available():
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.use_deterministic_algorithms(True, warn_only=True)
+
+
+def choose_device(wanted: str) -> str:
+    """``cpu`` or ``cuda`` for ``device:`` auto, cpu or cuda.
+
+    Raises:
+        InputError: cuda is asked for and not there.
+    """
+    if wanted == "cpu":
+        return "cpu"
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    if wanted == "cuda":
+        raise InputError("params.yaml: device", "cuda is not available here", "set device to auto or cpu")
+    return "cpu"
+
+
+def device_name(device: str) -> str:
+    """What computes, in words, for the timings: ``cpu (2 threads, <model>)`` or the GPU's name."""
+    import torch
+
+    if device == "cuda":
+        return f"cuda ({torch.cuda.get_device_name()})"
+    return f"cpu ({torch.get_num_threads()} threads, {_processor()})"
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return "unknown processor"
+
+
+def set_threads(threads: int) -> None:
+    """Let torch use so many CPU threads; 0: as many as this process may run on."""
+    import torch
+
+    torch.set_num_threads(threads or len(os.sched_getaffinity(0)))

@@ -1,0 +1,173 @@
+"""baselines: what the models are held against, none of which trains one of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pipeline.held_out import held_out_sentences
+from pipeline.layout import TOKENIZER, Layout
+from pipeline.params import Params, load
+from pipeline.progress import say
+from pipeline.results import rows_of
+from pipeline.run import main
+from pipeline.task_sets import sets_of
+from pipeline.tracking import stage_run
+from pipeline.word_rows import word_measures
+from quartet.evaluation.classification import BASELINES, classification_measures, cross_validate
+from quartet.evaluation.datasets import Floats, LabelledText, SimilaritySet, WordPairs
+from quartet.evaluation.perplexity import perplexity_measures, unigram_logprobs
+from quartet.evaluation.sts import similarity_measures
+from quartet.evaluation.word2vec import Word2VecConfig, train_word2vec
+from quartet.nbest.formats import jsonl
+from quartet.nbest.normalise import Normalisation
+from quartet.nbest.rerank import Candidates
+from quartet.nbest.significance import wer_measure
+from quartet.results import Measure, Result, write_results
+from quartet.text.encoded import EncodedCorpus
+from quartet.text.tokenizer import TextTokenizer
+
+
+def baselines() -> None:
+    """Write the rows of every baseline of every table."""
+    params = load()
+    layout = Layout(params.experiment)
+    with stage_run(params, "baselines") as run:
+        rows = [
+            *unigram(params, layout),
+            *first_pass_and_oracle(params, layout),
+            *word2vec(params, layout),
+            *classifiers(params, layout),
+        ]
+        write_results(layout.rows("baselines"), rows)
+        run.log_results(rows)
+    say(f"{len(rows)} rows of baselines -> {layout.rows('baselines')}")
+
+
+def rows(
+    params: Params,
+    measures: dict[str, Measure],
+    table: str,
+    system: str,
+    dataset: str,
+    split: str,
+    scale: str,
+) -> list[Result]:
+    """Rows of a system that no seed of ours trained."""
+    return rows_of(
+        measures,
+        params=params,
+        table=table,
+        system=system,
+        dataset=dataset,
+        split=split,
+        device="cpu",
+        scale=scale,
+    )
+
+
+def pairs_in_use(params: Params) -> list[tuple[str, str]]:
+    """Every (corpus, tokenizer) that a model reads, once, in the order of params.yaml."""
+    return list(dict.fromkeys((model.corpus, model.tokenizer) for model in params.models.values()))
+
+
+def unigram(params: Params, layout: Layout) -> list[Result]:
+    """The entropy of the test tokens' own frequencies, the least loss without context."""
+    found: list[Result] = []
+    for corpus, tokenizer in pairs_in_use(params):
+        encoded = EncodedCorpus.open(layout.encoded(corpus, tokenizer), "test")
+        texts = held_out_sentences(encoded, params.perplexity.tokens_per_document)
+        measures = perplexity_measures(
+            unigram_logprobs(texts.ids),
+            texts.words,
+            False,
+            params.bootstrap,
+            params.seeds[0],
+            texts.documents,
+        )
+        kept = {"entropy": measures["loss"], "ppl": measures["ppl"]}
+        system = "unigram" if len(pairs_in_use(params)) == 1 else f"unigram/{tokenizer}"
+        found += rows(
+            params, kept, "perplexity", system, corpus, "test", "frequencies of the test tokens themselves"
+        )
+    return found
+
+
+def first_pass_and_oracle(params: Params, layout: Layout) -> list[Result]:
+    """The recogniser's own choice, and the best that any reranking could make."""
+    found: list[Result] = []
+    for name, settings in params.nbest.items():
+        normalise = Normalisation(settings.normalise.lowercase, settings.normalise.strip_punctuation)
+        for split in ("dev", "test"):
+            lists = normalise.lists(jsonl.read(layout.nbest(name) / f"{split}.jsonl"))
+            candidates = Candidates(lists, [np.zeros(len(one.hypotheses)) for one in lists])
+            for system, chosen in (
+                ("first-pass", candidates.first_pass_selection),
+                ("oracle", candidates.oracle),
+            ):
+                measure = wer_measure(chosen, params.bootstrap, params.seeds[0]).percent
+                found += rows(params, {"wer": measure}, "rerank", system, name, split, f"{len(lists)} lists")
+    return found
+
+
+def word2vec(params: Params, layout: Layout) -> list[Result]:
+    """Word2Vec trained on the very tokens of the models, on word similarity and on the texts of STS."""
+    found: list[Result] = []
+    settings = params.word2vec
+    config = Word2VecConfig(
+        dimension=settings.dimension,
+        window=settings.window,
+        epochs=settings.epochs,
+        negative=settings.negative,
+        skip_gram=settings.skip_gram,
+        minimum_count=settings.minimum_count,
+    )
+    seed = params.seeds[0]
+    words = list(sets_of("word-similarity", params, layout))
+    texts = list(sets_of("documents-similarity", params, layout))
+    for corpus, name in pairs_in_use(params) if words or texts else []:
+        tokenizer = TextTokenizer.load(layout.tokenizer(name) / TOKENIZER)
+        train = EncodedCorpus.open(layout.encoded(corpus, name), "train")
+        sentences = [train.sentence(index) for index in range(len(train))]
+        table = train_word2vec(sentences, tokenizer.vocab_size, config, seed)
+        system = "word2vec" if len(pairs_in_use(params)) == 1 else f"word2vec/{corpus}-{name}"
+        scale = f"{config.dimension} dimensions, {config.epochs} epochs, {corpus} ({len(train.ids) / 1e6:.2f} M tokens)"
+        for dataset, pairs in words:
+            assert isinstance(pairs, WordPairs)
+            measures = word_measures(pairs, tokenizer, table, params.bootstrap, seed)
+            found += rows(params, measures, "wordsim", system, dataset, "test", scale)
+        for dataset, documents in texts:
+            assert isinstance(documents, SimilaritySet)
+
+            def embed(
+                batch: list[str], tokenizer: TextTokenizer = tokenizer, table: Floats = table
+            ) -> Floats:
+                return mean_vectors(tokenizer, table, batch)
+
+            measures = similarity_measures(documents, embed, params.bootstrap, seed)
+            found += rows(params, measures, "sts", system, dataset, "test", scale)
+    return found
+
+
+def mean_vectors(tokenizer: TextTokenizer, table: Floats, texts: list[str]) -> Floats:
+    """(texts, d): the mean of the rows of each text's tokens."""
+    return np.stack([table[ids].mean(axis=0) for ids in tokenizer.encode_batch(texts)])
+
+
+def classifiers(params: Params, layout: Layout) -> list[Result]:
+    """The majority class and a bag of words, on the folds that the models get."""
+    found: list[Result] = []
+    for dataset, examples in sets_of("classification", params, layout):
+        assert isinstance(examples, list)
+        gold = [example.label for example in examples]
+        for system, fit_predict in BASELINES.items():
+            labelled: list[LabelledText] = examples
+            predicted = cross_validate(labelled, fit_predict, params.finetune.folds, params.seeds[0])
+            measures = classification_measures(gold, predicted, max(gold), params.bootstrap, params.seeds[0])
+            found += rows(
+                params, measures, dataset, system, dataset, "cross-validation", f"{len(gold)} texts"
+            )
+    return found
+
+
+if __name__ == "__main__":
+    main(baselines)

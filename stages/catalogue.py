@@ -1,0 +1,25 @@
+"""catalogue: write down which lists and sets there are, so that what reads them all notices one that comes or goes.
+
+The folders exist then even where params.yaml names no list and no set.
+"""
+
+from __future__ import annotations
+
+from pipeline.layout import Layout
+from pipeline.params import TASK_STAGES, load
+from pipeline.run import main
+from quartet.files import write_json
+
+
+def catalogue() -> None:
+    """Write catalogue.json into the folder of the N-best lists and into that of each kind of task."""
+    params = load()
+    layout = Layout(params.experiment)
+    write_json(layout.catalogue(layout.all_nbest), sorted(params.nbest))
+    for kind in TASK_STAGES.values():
+        names = sorted(name for name, task in params.tasks.items() if task.kind == kind)
+        write_json(layout.catalogue(layout.tasks(kind)), names)
+
+
+if __name__ == "__main__":
+    main(catalogue)

@@ -1,0 +1,30 @@
+"""encode@<corpus>-<tokenizer>: sentences -> token ids with sentence, paragraph and document boundaries."""
+
+from __future__ import annotations
+
+from pipeline.layout import TOKENIZER, Layout
+from pipeline.params import entry, load
+from pipeline.progress import say
+from pipeline.run import main
+from pipeline.tracking import stage_run
+from quartet.text.encoded import encode_corpus
+from quartet.text.tokenizer import TextTokenizer
+
+
+def encode(corpus: str, tokenizer: str) -> None:
+    """Put {train,valid,test}.arrow and manifest.json into artifacts/<experiment>/encoded/<corpus>/<tokenizer>."""
+    params = load()
+    layout = Layout(params.experiment)
+    entry(params.corpora, corpus, "corpora")
+    entry(params.tokenizers, tokenizer, "tokenizers")
+    folder = layout.encoded(corpus, tokenizer)
+    with stage_run(params, "encode", f"{corpus}-{tokenizer}") as run:
+        vocabulary = TextTokenizer.load(layout.tokenizer(tokenizer) / TOKENIZER)
+        manifest = encode_corpus(layout.segments(corpus), vocabulary, folder)
+        run.log_manifest(manifest)
+    for split, counts in manifest["splits"].items():
+        say(f"{corpus} {split}: {counts['tokens']:,} tokens of {tokenizer} -> {folder / split}.arrow")
+
+
+if __name__ == "__main__":
+    main(encode)

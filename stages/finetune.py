@@ -1,0 +1,75 @@
+"""finetune@<model>: cross-validated fine-tuning on every labelled set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipeline.layout import Layout
+from pipeline.params import Params, load
+from pipeline.progress import say
+from pipeline.results import rows_of
+from pipeline.run import main
+from pipeline.task_sets import sets_of
+from pipeline.tracking import stage_run
+from pipeline.trained import trained
+from quartet.evaluation.classification import FitPredict, classification_measures, cross_validate
+from quartet.evaluation.datasets import LabelledText
+from quartet.results import Result, write_results
+from quartet.scoring.language_model import LanguageModel
+from quartet.training.finetune import FineTuning, fit_predict
+
+
+def finetune(name: str) -> None:
+    """Write the rows of the model `name` on every set."""
+    params = load()
+    layout = Layout(params.experiment)
+    rows: list[Result] = []
+    with stage_run(params, "finetune", name) as run:
+        sets = list(sets_of("classification", params, layout))
+        for model in trained(params, name):
+            for dataset, examples in sets:
+                assert isinstance(examples, list)
+                gold = [example.label for example in examples]
+                predicted = cross_validate(
+                    examples,
+                    tuner(model, params, sorted(set(gold))),
+                    params.finetune.folds,
+                    seed=params.seeds[0],
+                )
+                measures = classification_measures(gold, predicted, max(gold), params.bootstrap, model.seed)
+                rows += rows_of(
+                    measures,
+                    params=params,
+                    table=dataset,
+                    system=name,
+                    dataset=dataset,
+                    split="cross-validation",
+                    device=model.device,
+                    scale=model.scale,
+                    seed=model.seed,
+                )
+                say(f"{name} on {dataset}: accuracy {100 * measures['accuracy'].value:.1f} %")
+        write_results(layout.rows("finetune", name), rows)
+        run.log_results(rows)
+
+
+def tuner(model: LanguageModel, params: Params, labels: Sequence[str]) -> FitPredict:
+    """Fine-tuning of the model as the callable that cross-validation wants."""
+    settings = FineTuning(
+        epochs=params.finetune.epochs,
+        batch_size=params.finetune.batch_size,
+        learning_rate=params.finetune.learning_rate,
+        warmup=params.finetune.warmup,
+        seed=model.seed,
+    )
+
+    def fit_and_predict(train: Sequence[LabelledText], texts: Sequence[str]) -> list[str]:
+        classes = [labels.index(example.label) for example in train]
+        found = fit_predict(model, [example.text for example in train], classes, texts, settings)
+        return [labels[index] for index in found]
+
+    return fit_and_predict
+
+
+if __name__ == "__main__":
+    main(finetune)

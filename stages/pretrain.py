@@ -1,0 +1,149 @@
+"""pretrain@<model>: train a model for every seed, going on where an earlier run was stopped."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+
+import quartet
+from pipeline.layout import MANIFEST, TOKENIZER, Layout
+from pipeline.params import Model, Params, entry, load
+from pipeline.progress import quiet, say
+from pipeline.results import rows_of
+from pipeline.run import choose_device, main, set_threads
+from pipeline.tracking import Run, stage_run
+from quartet.files import atomic_dir, atomic_path, read_json, sha256, write_json
+from quartet.models.checkpoint import ModelCard, copy_model, load_card, save_model
+from quartet.results import Measure, Result, write_results
+from quartet.text.encoded import EncodedCorpus
+from quartet.text.tokenizer import TextTokenizer
+from quartet.training.fit import fit
+
+#: The code that decides what a training does: a change of it starts anew.
+CODE = ("models", "objectives", "data", "training", "text")
+
+
+def pretrain(name: str) -> None:
+    """Put each seed's model into artifacts/<experiment>/models/<name>, its rows and its validation curve beside."""
+    params = load()
+    layout = Layout(params.experiment)
+    model = entry(params.models, name, "models")
+    set_threads(params.threads)
+    device = choose_device(params.device)
+    finished = {seed: layout.resume(name, seed) / fingerprint(layout, model, seed) for seed in params.seeds}
+    unfinished_run = next(iter(finished.values())) / "mlflow-run"
+    run_id = unfinished_run.read_text() if unfinished_run.is_file() else None
+    with stage_run(params, "pretrain", name, run_id=run_id) as run:
+        unfinished_run.parent.mkdir(parents=True, exist_ok=True)
+        unfinished_run.write_text(run.id)
+        for seed, folder in finished.items():
+            if not (folder / "model").is_dir():
+                train_seed(layout, name, model, seed, folder, device, run)
+        with atomic_dir(layout.models / name) as output:
+            for seed, folder in finished.items():
+                place = output if seed == params.seeds[0] else output / f"seed-{seed}"
+                place.mkdir(exist_ok=True)
+                copy_model(folder / "model", place)
+        write_curves(
+            layout.curve(name), {seed: read_json(folder / "curve.json") for seed, folder in finished.items()}
+        )
+        rows = [
+            row
+            for seed, folder in finished.items()
+            for row in rows_of_seed(params, name, seed, folder, device)
+        ]
+        write_results(layout.rows("pretrain", name), rows)
+        run.log_results(rows)
+    unfinished_run.unlink()
+
+
+def fingerprint(layout: Layout, model: Model, seed: int) -> str:
+    """A name for one training: equal only where settings, data, seed and code are."""
+    encoded = layout.encoded(model.corpus, model.tokenizer)
+    source = Path(quartet.__file__).parent
+    code = sorted(path for folder in CODE for path in (source / folder).rglob("*.py"))
+    parts = [
+        json.dumps(dataclasses.asdict(model), sort_keys=True),
+        *(sha256(path) for path in sorted(encoded.iterdir())),
+        sha256(layout.tokenizer(model.tokenizer) / TOKENIZER),
+        *(sha256(path) for path in code),
+        str(seed),
+    ]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def train_seed(
+    layout: Layout, name: str, model: Model, seed: int, folder: Path, device: str, run: Run
+) -> None:
+    """Train one seed and keep the outcome in `folder`/model and `folder`/curve.json."""
+    tokenizer = TextTokenizer.load(layout.tokenizer(model.tokenizer) / TOKENIZER)
+    encoded = layout.encoded(model.corpus, model.tokenizer)
+    train, valid = (EncodedCorpus.open(encoded, split) for split in ("train", "valid"))
+    say(
+        f"{encoded}: {len(train.ids):,} tokens in {len(train):,} sentences -> {layout.models / name} (seed {seed})"
+    )
+    trained = fit(
+        model.config,
+        model.training,
+        tokenizer,
+        train,
+        valid,
+        seed=seed,
+        resume=folder / "resume.ckpt",
+        device=device,
+        progress=not quiet(),
+        report=lambda metric, value, step: run.log_metric(f"{metric}/seed-{seed}", value, step),
+    )
+    run.stopwatch.add(f"train/seed-{seed}", trained.seconds, steps=trained.steps, tokens=trained.tokens)
+    card = ModelCard(
+        name=name,
+        seed=seed,
+        corpus=model.corpus,
+        corpus_words=int(train.sentence_words.sum()),
+        steps=model.training.steps,
+        parameters=trained.network.parameter_count,
+        model=model.config,
+        training=model.training,
+    )
+    write_json(folder / "curve.json", {"points": trained.curve, "tokens": trained.tokens})
+    with atomic_dir(folder / "model") as output:
+        save_model(output, trained.network, card, tokenizer)
+    (folder / "resume.ckpt").unlink(missing_ok=True)
+
+
+def write_curves(path: Path, curves: dict[int, dict[str, list[list[float]]]]) -> None:
+    """The validation losses as CSV: seed, step, loss in nats a target."""
+    lines = ["seed,step,loss"]
+    lines += [f"{seed},{step},{loss:.6f}" for seed, curve in curves.items() for step, loss in curve["points"]]
+    with atomic_path(path) as temporary:
+        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def rows_of_seed(params: Params, name: str, seed: int, folder: Path, device: str) -> list[Result]:
+    """What a training leaves: the last validation loss, and the sizes behind it."""
+    card = load_card(folder / "model")
+    curve = read_json(folder / "curve.json")
+    model = params.models[name]
+    manifest = read_json(Layout(params.experiment).encoded(model.corpus, model.tokenizer) / MANIFEST)
+    measures = {
+        "loss": Measure(curve["points"][-1][1], int(manifest["splits"]["valid"]["tokens"])),
+        "tokens": Measure(curve["tokens"], 1),
+        "parameters": Measure(card.parameters, 1),
+    }
+    return rows_of(
+        measures,
+        params=params,
+        table="training",
+        system=name,
+        dataset=model.corpus,
+        split="valid",
+        device=device,
+        scale=card.scale,
+        seed=seed,
+    )
+
+
+if __name__ == "__main__":
+    main(pretrain)

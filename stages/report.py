@@ -1,0 +1,124 @@
+"""report: every figure of the run as records, tables and pictures; and MLflow made complete."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from pipeline.facts import gather
+from pipeline.layout import Layout, instances
+from pipeline.params import Params, load
+from pipeline.progress import say
+from pipeline.results import results, rows_of, timings
+from pipeline.run import main
+from pipeline.timing import read_timings
+from pipeline.tracking import stage_run, sync
+from quartet.errors import InputError
+from quartet.files import atomic_dir, atomic_path, write_json
+from quartet.report import figures
+from quartet.report.facts import Facts
+from quartet.report.tables import markdown
+from quartet.results import Measure, Result, write_results
+
+Curve = list[tuple[float, float]]
+
+
+def report() -> None:
+    """Write reports/<experiment>/ and log what MLflow lacks."""
+    params = load()
+    layout = Layout(params.experiment)
+    found, timed = results(params, layout), timings(params, layout)
+    layout.report.mkdir(parents=True, exist_ok=True)
+    with stage_run(params, "report") as run:
+        write_results(layout.report / "results.jsonl", found)
+        write_results(layout.report / "timings.jsonl", [*timed, *durations(params, layout)])
+        write_json(layout.report / "metrics.json", nested(found))
+        device = next((row.device for row in timed), next((row.device for row in found), "cpu"))
+        facts = gather(params, layout, device, {})
+        with atomic_dir(layout.report / "figures") as folder:
+            pictures = draw(folder, params, layout, found, timed, facts)
+        facts = gather(params, layout, device, pictures)
+        with atomic_path(layout.report / "README.md") as temporary:
+            temporary.write_text(markdown(found, timed, facts), encoding="utf-8")
+        for name in ("results.jsonl", "timings.jsonl", "metrics.json", "README.md", "figures"):
+            run.log_artifact(layout.report / name)
+        run.log_results(found)
+    restored = sync(params)
+    if restored:
+        say(f"MLflow: {len(restored)} run(s) logged for what DVC took from its cache")
+    say(f"{len(found)} results -> {layout.report / 'README.md'}")
+
+
+def durations(params: Params, layout: Layout) -> list[Result]:
+    """How long each stage instance took, and how fast each training was, where that is known."""
+    found: list[Result] = []
+    for stage, variant in instances(params):
+        for row in read_timings(layout, stage, variant):
+            measures = {"seconds": Measure(row["seconds"], 1)}
+            if row.get("tokens") and row["seconds"]:
+                measures["tokens-per-second"] = Measure(row["tokens"] / row["seconds"], int(row["steps"]))
+            found += rows_of(
+                measures,
+                params=params,
+                table="duration",
+                system=stage,
+                dataset=variant,
+                split=row["name"],
+                device="cpu",
+                scale="one run",
+            )
+    return found
+
+
+def nested(found: list[Result]) -> dict[str, Any]:
+    """table -> dataset -> split -> system -> metric -> value (the mean over seeds), for ``dvc metrics``."""
+    groups: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
+    for row in found:
+        groups[row.table, row.dataset, row.split, row.system, row.metric].append(row.value)
+    tree: dict[str, Any] = {}
+    for (*path, metric), values in groups.items():
+        leaf = tree
+        for name in path:
+            leaf = leaf.setdefault(name, {})
+        leaf[metric] = fmean(values)
+    return tree
+
+
+def draw(
+    folder: Path, params: Params, layout: Layout, found: list[Result], timed: list[Result], facts: Facts
+) -> dict[str, str]:
+    """Draw what there is to draw; section -> the picture's path from the README."""
+    training: dict[str, Curve] = {
+        name: [(float(row["step"]), float(row["loss"])) for row in read_csv(layout.curve(name))]
+        for name in params.models
+    }
+    wer: defaultdict[tuple[str, str, str], Curve] = defaultdict(list)
+    for name in params.evaluate.rerank:
+        for row in read_csv(layout.wer_curve(name)):
+            wer[row["list"], row["split"], row["system"]].append((float(row["weight"]), float(row["wer"])))
+    drawn = {
+        "training": figures.training_curves(folder / "training.svg", training, facts),
+        "rerank": figures.wer_curves(folder / "rerank.svg", wer, found, facts),
+        "sts": figures.sts_bars(folder / "sts.svg", found, facts),
+        "runtime": figures.runtimes(folder / "runtime.svg", timed, facts),
+    }
+    return {section: f"figures/{section}.svg" for section, done in drawn.items() if done}
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    """The rows of a curve.
+
+    Raises:
+        InputError: the file is absent.
+    """
+    if not path.is_file():
+        raise InputError(path, "no such file", "run dvc repro")
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+if __name__ == "__main__":
+    main(report)

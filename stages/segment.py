@@ -1,0 +1,45 @@
+"""segment@<corpus>: raw text -> documents of paragraphs of sentences, split into train, valid and test."""
+
+from __future__ import annotations
+
+from pipeline.fetch import fetched
+from pipeline.layout import Layout
+from pipeline.params import entry, load
+from pipeline.progress import bar, say
+from pipeline.run import main
+from pipeline.tracking import stage_run
+from quartet.text.segments import segment_corpus
+from quartet.text.sources import SOURCES
+from quartet.text.split import Shares
+
+
+def segment(name: str) -> None:
+    """Put {train,valid,test}.jsonl and manifest.json of a corpus into artifacts/<experiment>/segments/<name>."""
+    params = load()
+    layout = Layout(params.experiment)
+    corpus = entry(params.corpora, name, "corpora")
+    source = fetched(layout.raw(name))
+    with stage_run(params, "segment", name) as run:
+        with bar(f"{name}: documents", corpus.limit or None) as shown:
+            manifest = segment_corpus(
+                SOURCES[corpus.kind],
+                source,
+                layout.segments(name),
+                shares=Shares(corpus.split.valid, corpus.split.test),
+                punkt=params.segmentation.punkt,
+                language=corpus.language,
+                limit=corpus.limit,
+                advance=shown.advance,
+            )
+        run.log_manifest(manifest)
+        run.set_tag("segmenter", manifest["segmenter"])
+    for split, counts in manifest["splits"].items():
+        say(
+            f"{name} {split}: {counts['documents']:,} documents, {counts['paragraphs']:,} paragraphs, "
+            f"{counts['sentences']:,} sentences, {counts['words']:,} words -> {layout.segments(name) / split}.jsonl"
+        )
+    say(f"{name}: sentences by Punkt, {manifest['segmenter']}")
+
+
+if __name__ == "__main__":
+    main(segment)

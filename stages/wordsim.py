@@ -1,0 +1,48 @@
+"""wordsim@<model>: word similarity of the token table."""
+
+from __future__ import annotations
+
+from pipeline.layout import Layout
+from pipeline.params import load
+from pipeline.progress import say
+from pipeline.results import rows_of
+from pipeline.run import main
+from pipeline.task_sets import sets_of
+from pipeline.tracking import stage_run
+from pipeline.trained import trained
+from pipeline.word_rows import word_measures
+from quartet.evaluation.datasets import WordPairs
+from quartet.results import Result, write_results
+
+
+def wordsim(name: str) -> None:
+    """Write the rows of the model `name` on every set."""
+    params = load()
+    layout = Layout(params.experiment)
+    rows: list[Result] = []
+    with stage_run(params, "wordsim", name) as run:
+        sets = list(sets_of("word-similarity", params, layout))
+        for model in trained(params, name):
+            for dataset, pairs in sets:
+                assert isinstance(pairs, WordPairs)
+                measures = word_measures(
+                    pairs, model.tokenizer, model.embedding_table, params.bootstrap, model.seed
+                )
+                rows += rows_of(
+                    measures,
+                    params=params,
+                    table="wordsim",
+                    system=name,
+                    dataset=dataset,
+                    split="test",
+                    device=model.device,
+                    scale=model.scale,
+                    seed=model.seed,
+                )
+                say(f"{name} on {dataset}: Spearman {measures['spearman'].value:.3f}")
+        write_results(layout.rows("wordsim", name), rows)
+        run.log_results(rows)
+
+
+if __name__ == "__main__":
+    main(wordsim)
