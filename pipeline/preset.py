@@ -13,13 +13,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pipeline.layout import Layout
+from pipeline.fetch import tree_sha256
+from pipeline.layout import MANIFEST, Layout
 from pipeline.mlflow_store import shown_uri
-from pipeline.params import load
+from pipeline.params import Params, Source, load
 from pipeline.params.checked import nearest
 from pipeline.run import main
 from quartet.errors import InputError
-from quartet.files import atomic_path
+from quartet.files import atomic_path, read_json
 
 PARAMS, LOCK, PRESETS = Path("params.yaml"), Path("dvc.lock"), Path("presets")
 #: The preset whose lock file is the repository's own dvc.lock.
@@ -62,16 +63,48 @@ def keep_lock(layout: Layout) -> None:
             shutil.copyfile(path, temporary)
 
 
+def changed_sources(params: Params, layout: Layout) -> list[str]:
+    """The stage instances whose local files, given without a sha256, are no longer those that were read.
+
+    DVC cannot see this: a source may be a package or an address, so it is a setting and not a dependency.
+    """
+    root = Path(params.data.root)
+    sources: dict[str, dict[str, tuple[Source, Path]]] = {
+        f"download@{name}": {"": (corpus, layout.raw(name))} for name, corpus in params.corpora.items()
+    }
+    for name, task in params.tasks.items():
+        folder = layout.task(task.kind, name)
+        sources[f"tasks@{name}"] = {role: (source, folder) for role, source in task.files.items()}
+    changed = []
+    for stage, parts in sources.items():
+        for role, (source, folder) in parts.items():
+            path = root / source.source
+            if source.sha256 is not None or not path.exists() or not (folder / MANIFEST).is_file():
+                continue
+            manifest = read_json(folder / MANIFEST)
+            if tree_sha256(path) != (manifest["files"][role] if role else manifest)["sha256"]:
+                changed.append(stage)
+    return list(dict.fromkeys(changed))
+
+
+def dvc(*arguments: str) -> None:
+    """Run a command of DVC; where it fails, leave with its code."""
+    code = subprocess.run([sys.executable, "-m", "dvc", *arguments], check=False).returncode
+    if code:
+        print("the pipeline stopped: the error is above; `make repro` goes on from there", file=sys.stderr)
+        sys.exit(code)
+
+
 def repro(name: str = "") -> None:
     """Run the pipeline of a preset (of params.yaml, if it is empty) and print where its results are."""
     if name:
         choose(name)
     params = load(PARAMS)
-    code = subprocess.run([sys.executable, "-m", "dvc", "repro"], check=False).returncode
-    if code:
-        print("the pipeline stopped: the error is above; `make repro` goes on from there", file=sys.stderr)
-        sys.exit(code)
     layout = Layout(params.experiment)
+    for stage in changed_sources(params, layout):
+        print(f"{stage}: its files have changed")
+        dvc("repro", "--single-item", "--force", stage)
+    dvc("repro")
     keep_lock(layout)
     print(f"report      {layout.report / 'README.md'}")
     print(f"MLflow UI   make ui   (or: mlflow ui --backend-store-uri {shown_uri()} --host 127.0.0.1)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.held_out import held_out_sentences
-from pipeline.layout import TOKENIZER, Layout
+from pipeline.layout import TOKENIZER, Layout, pairs
 from pipeline.params import Params, load
 from pipeline.progress import say
 from pipeline.results import rows_of
@@ -65,15 +65,10 @@ def rows(
     )
 
 
-def pairs_in_use(params: Params) -> list[tuple[str, str]]:
-    """Every (corpus, tokenizer) that a model reads, once, in the order of params.yaml."""
-    return list(dict.fromkeys((model.corpus, model.tokenizer) for model in params.models.values()))
-
-
 def unigram(params: Params, layout: Layout) -> list[Result]:
     """The entropy of the test tokens' own frequencies, the least loss without context."""
     found: list[Result] = []
-    for corpus, tokenizer in pairs_in_use(params):
+    for corpus, tokenizer in pairs(params).values():
         encoded = EncodedCorpus.open(layout.encoded(corpus, tokenizer), "test")
         texts = held_out_sentences(encoded, params.perplexity.tokens_per_document)
         measures = perplexity_measures(
@@ -85,7 +80,7 @@ def unigram(params: Params, layout: Layout) -> list[Result]:
             texts.documents,
         )
         kept = {"entropy": measures["loss"], "ppl": measures["ppl"]}
-        system = "unigram" if len(pairs_in_use(params)) == 1 else f"unigram/{tokenizer}"
+        system = "unigram" if len(pairs(params)) == 1 else f"unigram/{tokenizer}"
         found += rows(
             params, kept, "perplexity", system, corpus, "test", "frequencies of the test tokens themselves"
         )
@@ -124,16 +119,16 @@ def word2vec(params: Params, layout: Layout) -> list[Result]:
     seed = params.seeds[0]
     words = list(sets_of("word-similarity", params, layout))
     texts = list(sets_of("documents-similarity", params, layout))
-    for corpus, name in pairs_in_use(params) if words or texts else []:
+    for corpus, name in pairs(params).values() if words or texts else []:
         tokenizer = TextTokenizer.load(layout.tokenizer(name) / TOKENIZER)
         train = EncodedCorpus.open(layout.encoded(corpus, name), "train")
         sentences = [train.sentence(index) for index in range(len(train))]
         table = train_word2vec(sentences, tokenizer.vocab_size, config, seed)
-        system = "word2vec" if len(pairs_in_use(params)) == 1 else f"word2vec/{corpus}-{name}"
+        system = "word2vec" if len(pairs(params)) == 1 else f"word2vec/{corpus}-{name}"
         scale = f"{config.dimension} dimensions, {config.epochs} epochs, {corpus} ({len(train.ids) / 1e6:.2f} M tokens)"
-        for dataset, pairs in words:
-            assert isinstance(pairs, WordPairs)
-            measures = word_measures(pairs, tokenizer, table, params.bootstrap, seed)
+        for dataset, word_pairs in words:
+            assert isinstance(word_pairs, WordPairs)
+            measures = word_measures(word_pairs, tokenizer, table, params.bootstrap, seed)
             found += rows(params, measures, "wordsim", system, dataset, "test", scale)
         for dataset, documents in texts:
             assert isinstance(documents, SimilaritySet)

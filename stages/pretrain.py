@@ -56,6 +56,7 @@ def pretrain(name: str) -> None:
         ]
         write_results(layout.rows("pretrain", name), rows)
         run.log_results(rows)
+        run.log_artifact(layout.curve(name))
     unfinished_run.unlink()
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from quartet.models import build
+from quartet.models.architectures import build
 from tests.models.shapes import KINDS, VOCABULARY, random_inputs, small
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from quartet.models import build
+from quartet.models.architectures import build
 from quartet.models.config import POSITIONS
 from quartet.models.positions import RelativePhases, fit_maximum, split_dimension
 from quartet.models.transformer_xl import TransformerXL

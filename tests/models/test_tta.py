@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from quartet.models import build
+from quartet.models.architectures import build
 from quartet.models.network import Network
 from tests.models.shapes import VOCABULARY, random_inputs, small
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from quartet.data.batch import Batch, Row, collate, framed
-from quartet.models import build
+from quartet.models.architectures import build
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED
 from quartet.objectives.mlm import MASK_ID, MaskedLM

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from pipeline import preset
+from pipeline.fetch import fetch_one
 from pipeline.layout import Layout
+from pipeline.params import load
 from quartet.errors import InputError
 
 PRESETS = Path(__file__).resolve().parents[2] / "presets"
@@ -106,6 +108,23 @@ def test_a_mistake_in_the_settings_runs_nothing(folder: Path, commands: list[lis
     with pytest.raises(InputError, match="unknown key"):
         preset.repro()
     assert commands == []
+
+
+def test_local_files_that_changed_are_read_again(folder: Path, commands: list[list[str]]) -> None:
+    text = (folder / "presets" / "tiny.yaml").read_text()
+    start = text.index("    source: package://")
+    text = text.replace(text[start : text.index("    language:")], "    source: books\n    sha256: null\n", 1)
+    (folder / "params.yaml").write_text(text.replace("kind: wikipedia", "kind: text", 1))
+    (folder / "books").mkdir()
+    (folder / "books" / "a.txt").write_text("one")
+    params = load()
+    fetch_one(params.corpora["wikipedia-sample"], Path(), Layout("tiny").raw("wikipedia-sample"))
+    preset.repro()
+    assert commands == [["-m", "dvc", "repro"]]
+    (folder / "books" / "a.txt").write_text("another")
+    preset.repro()
+    again = ["-m", "dvc", "repro", "--single-item", "--force", "download@wikipedia-sample"]
+    assert commands[1:] == [again, ["-m", "dvc", "repro"]]
 
 
 def test_a_failed_pipeline_ends_with_its_code(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 import quartet
 from quartet.errors import InputError
-from quartet.models import build
+from quartet.models.architectures import build
 from quartet.models.checkpoint import ModelCard, save_model
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.windows import even_parts

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from quartet.errors import InputError
 from quartet.files import read_json, write_json
-from quartet.models import build
+from quartet.models.architectures import build
 from quartet.models.config import ModelConfig
 from quartet.models.network import Network
 from quartet.text.tokenizer import TextTokenizer

@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader, IterableDataset
 
 from quartet.data import open_source
 from quartet.data.batch import Batch, BatchSource
-from quartet.models import build
+from quartet.models.architectures import build
 from quartet.models.config import ModelConfig
 from quartet.models.network import Network
 from quartet.objectives import OBJECTIVES
