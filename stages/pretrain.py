@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 import quartet
-from pipeline.layout import MANIFEST, TOKENIZER, Layout
+from pipeline.layout import TOKENIZER, Layout
 from pipeline.params import Model, Params, entry, load
 from pipeline.progress import quiet, say
 from pipeline.results import rows_of
@@ -108,7 +108,9 @@ def train_seed(
         model=model.config,
         training=model.training,
     )
-    write_json(folder / "curve.json", {"points": trained.curve, "tokens": trained.tokens})
+    write_json(
+        folder / "curve.json", {"points": trained.curve, "targets": trained.targets, "tokens": trained.tokens}
+    )
     with atomic_dir(folder / "model") as output:
         save_model(output, trained.network, card, tokenizer)
     (folder / "resume.ckpt").unlink(missing_ok=True)
@@ -127,9 +129,8 @@ def rows_of_seed(params: Params, name: str, seed: int, folder: Path, device: str
     card = load_card(folder / "model")
     curve = read_json(folder / "curve.json")
     model = params.models[name]
-    manifest = read_json(Layout(params.experiment).encoded(model.corpus, model.tokenizer) / MANIFEST)
     measures = {
-        "loss": Measure(curve["points"][-1][1], int(manifest["splits"]["valid"]["tokens"])),
+        "loss": Measure(curve["points"][-1][1], curve["targets"]),
         "tokens": Measure(curve["tokens"], 1),
         "parameters": Measure(card.parameters, 1),
     }

@@ -35,12 +35,14 @@ class Trained:
     Attributes:
         network: with the last step's weights, in evaluation mode, on the CPU.
         curve: (step, validation loss in nats a target); the last point belongs to the weights.
+        targets: targets behind each point.
         tokens: real tokens read.
         seconds: of this run (from the resume point, if there was one), and `steps` the steps done in it.
     """
 
     network: Network
     curve: list[tuple[int, float]]
+    targets: int
     tokens: int
     seconds: float
     steps: int
@@ -144,4 +146,11 @@ def fit(
         trainer.validate(module, validation, verbose=False)
         module.curve[-1] = (training.steps, module.curve[-1][1])
     seconds = time.perf_counter() - begun
-    return Trained(network.eval().cpu(), module.curve, module.tokens, seconds, training.steps - done)
+    return Trained(
+        network.eval().cpu(),
+        module.curve,
+        module.validation_targets,
+        module.tokens,
+        seconds,
+        training.steps - done,
+    )

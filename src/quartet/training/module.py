@@ -23,6 +23,7 @@ class PretrainingModule(pl.LightningModule):
     Attributes:
         curve: (step, validation loss in nats a target) so far.
         tokens: real (unpadded) tokens read in training so far.
+        validation_targets: targets behind each point of the curve.
     """
 
     def __init__(self, network: Network, objective: Objective, config: TrainingConfig, seed: int) -> None:
@@ -33,10 +34,10 @@ class PretrainingModule(pl.LightningModule):
         self.seed = seed
         self.curve: list[tuple[int, float]] = []
         self.tokens = 0
+        self.validation_targets = 0
         self._memory: Memory | None = None
         self._validation_memory: Memory | None = None
         self._validation_sum = 0.0
-        self._validation_targets = 0
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
         step = self.global_step
@@ -56,7 +57,7 @@ class PretrainingModule(pl.LightningModule):
     def on_validation_epoch_start(self) -> None:
         self._validation_memory = None
         self._validation_sum = 0.0
-        self._validation_targets = 0
+        self.validation_targets = 0
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """The same corruption at every validation, so that the points of a curve differ by the model alone."""
@@ -64,10 +65,10 @@ class PretrainingModule(pl.LightningModule):
         memory = None if batch.fresh else self._validation_memory
         loss, targets, self._validation_memory = self.objective.loss(self.network, batch, corruption, memory)
         self._validation_sum += loss.item() * targets
-        self._validation_targets += targets
+        self.validation_targets += targets
 
     def on_validation_epoch_end(self) -> None:
-        value = self._validation_sum / max(1, self._validation_targets)
+        value = self._validation_sum / max(1, self.validation_targets)
         if not self.curve or self.curve[-1][0] != self.global_step:
             self.curve.append((self.global_step, value))
         self.log("validation_loss", value, prog_bar=True)

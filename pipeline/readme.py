@@ -1,0 +1,182 @@
+"""The sample's results in the project's README, written from reports/sample and from the papers' figures.
+
+    python -m pipeline.readme
+
+A test holds the README against the report, so that no figure in it is typed by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from pipeline.layout import Layout
+from pipeline.run import main
+from quartet.errors import InputError
+from quartet.files import atomic_path
+from quartet.report.page import grid
+from quartet.report.published import published
+from quartet.results import Result, read_results
+
+README = Path("README.md")
+BEGIN, END = "<!-- sample-results:begin -->", "<!-- sample-results:end -->"
+EXPERIMENT = "sample"
+#: The length at which the T-TA paper states its ratios.
+WORDS = "20-words"
+
+
+class Figures:
+    """The rows of an experiment, by what they are of."""
+
+    def __init__(self, rows: Iterable[Result]) -> None:
+        self._rows = {(row.table, row.system, row.split, row.metric, row.dataset): row for row in rows}
+
+    def row(
+        self, table: str, system: str, split: str, metric: str, dataset: str | None = None
+    ) -> Result | None:
+        """The row of the first seed, on the data set or on the only one."""
+        for key, row in self._rows.items():
+            if key[:4] == (table, system, split, metric) and dataset in (None, key[4]):
+                return row
+        return None
+
+    def text(
+        self, table: str, system: str, split: str, metric: str, decimals: int, factor: float = 1.0
+    ) -> str:
+        """The value with its interval, or a dash."""
+        row = self.row(table, system, split, metric)
+        if row is None:
+            return "–"
+        if row.ci_low is None or row.ci_high is None:
+            return f"{factor * row.value:.{decimals}f}"
+        low, high = factor * row.ci_low, factor * row.ci_high
+        return f"{factor * row.value:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
+
+
+def block(results: list[Result], timings: list[Result]) -> str:
+    """What stands between the two marks of the README."""
+    found, timed = Figures(results), Figures(timings)
+    training = [row for row in results if row.table == "training" and row.metric == "parameters"]
+    scales = sorted({row.scale.partition(", ")[2] for row in training})
+    sizes = sorted(row.value for row in training)
+    lines = [
+        f"One run of `params.yaml` as it is: {sizes[0] / 1e6:.2f} to {sizes[-1] / 1e6:.2f} M parameters, "
+        f"{'; '.join(scales)}. [The whole report]({Layout(EXPERIMENT).report}/README.md) has every table. In brackets: 95 % intervals.",
+        "",
+        "T-TA's comparison, single sentences. `loss` is nats a token on the test articles (pseudo-log-likelihood for",
+        "`bilm` and `tta`: not comparable with `unilm`'s); WER on our 150 test lists; Pearson on Lee's 1,225 pairs.",
+        "",
+        *family(found),
+        "",
+        "The paper's models have 3 layers of 512, 1 to 2 M steps and 13 to 17 GB of text.",
+        "",
+        "Segatron's comparison, running text:",
+        "",
+        *segments(found),
+        "",
+        *runtime(timed),
+        "",
+        "What this sample cannot show: which objective is better. Half a million words and half a minute of training a",
+        "model leave all of them far from the papers' quality, the test sets are small, and there is one seed. Differences",
+        "whose intervals overlap are no findings. The sample proves that the pipeline measures what it says.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def family(found: Figures) -> list[str]:
+    """The T-TA table."""
+    tables = published().tables
+    heads = [
+        "system",
+        "test loss",
+        "test WER, %",
+        "Pearson × 100, context",
+        "paper: WER, test-clean",
+        "paper: STSb test",
+    ]
+    rows = []
+    for system in ("first-pass", "unilm", "bilm", "tta", "oracle"):
+        wer = tables["tta-wer-own"].get(system, "test-clean")
+        stsb = tables["tta-stsb"].get(system, "test-context")
+        rows.append(
+            [
+                f"`{system}`",
+                found.text("perplexity", system, "test", "loss", 2),
+                found.text("rerank", system, "test", "wer", 2),
+                found.text("sts", f"{system}/context", "test", "pearson", 1, 100),
+                "–" if wer is None else f"{wer:.2f}",
+                "–" if stsb is None else f"{stsb:.1f}",
+            ]
+        )
+    unigram = found.text("perplexity", "unigram", "test", "entropy", 2)
+    rows.append(["unigram entropy of the same tokens", unigram, "–", "–", "–", "–"])
+    return grid(heads, rows)
+
+
+def segments(found: Figures) -> list[str]:
+    """The Segatron table."""
+    table = published().tables["segatron-wikitext103"]
+    rows = []
+    for system, metric in (
+        ("transformer-xl", "ppl"),
+        ("segatron-xl", "ppl"),
+        ("bert-", "pppl"),
+        ("segabert", "pppl"),
+        ("tta-segments", "pppl"),
+    ):
+        paper = table.get(f"{system}-base", "ppl")
+        rows.append(
+            [
+                f"`{system}`",
+                "perplexity" if metric == "ppl" else "pseudo-perplexity",
+                found.text("perplexity", system, "test", metric, 1),
+                "–" if paper is None else f"{paper:.1f}",
+            ]
+        )
+    return grid(["system", "measure", "a token, ours", "paper: a word, WikiText-103"], rows)
+
+
+def runtime(timed: Figures) -> list[str]:
+    """How many times as long as T-TA the masked model takes for a sentence of 20 words."""
+    table = published().tables["tta-runtime-cpu"]
+    found = []
+    for use, label in (("sts", "sentence vectors"), ("rerank", "likelihoods")):
+        times = {
+            system: timed.row("runtime", f"{system}/{use}", "test", "ms", WORDS)
+            for system in ("tta", "bilm", "bilm-one-by-one")
+        }
+        tta, batched, single = (times[system] for system in ("tta", "bilm", "bilm-one-by-one"))
+        if tta is None or batched is None or single is None:
+            return []
+        found.append(
+            f"{label} {single.value / tta.value:.1f} times (masked copies one by one) or {batched.value / tta.value:.1f} "
+            f"times (in one batch) as long; the paper says {table.get(use, 'ratio')}"
+        )
+    device = next(row.device for row in times.values() if row is not None)
+    return [f"A sentence of 20 words takes `bilm` against `tta`, on {device}: {'; '.join(found)}."]
+
+
+def placed(readme: str, content: str) -> str:
+    """The README with the block in its place.
+
+    Raises:
+        InputError: the two marks are not there.
+    """
+    head, begin, rest = readme.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not begin or not end:
+        raise InputError(README, f"has not the marks {BEGIN} and {END}", "put them where the results belong")
+    return f"{head}{BEGIN}\n{content}{END}{tail}"
+
+
+def readme() -> None:
+    """Bring README.md up to date with reports/sample."""
+    report = Layout(EXPERIMENT).report
+    content = block(read_results(report / "results.jsonl"), read_results(report / "timings.jsonl"))
+    text = placed(README.read_text(encoding="utf-8"), content)
+    with atomic_path(README) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(readme)

@@ -1,0 +1,42 @@
+"""The README says what the committed report says, and its commands and names exist."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.params import load
+from pipeline.readme import block, placed
+from quartet.results import read_results
+from tests.imports import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_results_are_those_of_the_report() -> None:
+    report = ROOT / "reports" / "sample"
+    content = block(read_results(report / "results.jsonl"), read_results(report / "timings.jsonl"))
+    assert placed(README, content) == README, "run python -m pipeline.readme"
+
+
+def test_every_make_target_and_model_of_the_text_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in set(re.findall(r"\bmake ([a-z]+)\b", README)) - {"them", "masked"}:
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+    models = load(ROOT / "presets" / "sample.yaml").models
+    for name in (
+        "unilm",
+        "bilm",
+        "tta",
+        "bert-",
+        "segabert",
+        "tta-segments",
+        "transformer-xl",
+        "segatron-xl",
+    ):
+        assert f"`{name}`" in README
+        assert name in models
+
+
+def test_links_to_files_of_the_project_lead_somewhere() -> None:
+    for target in re.findall(r"\]\(((?!http|#)[^)]+)\)", README):
+        assert (ROOT / target).exists(), target

@@ -1,0 +1,184 @@
+"""The preset tiny for real: raw text to report, what an edit re-runs, and the same figures twice."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import quartet
+from quartet.results import read_results
+from tests.imports import ROOT
+
+PARTS = ("dvc.yaml", ".dvcignore", "pipeline", "stages", "src", "data")
+
+
+class Clone:
+    """A copy of the project that runs the preset tiny with its own database of runs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name in PARTS:
+            source = ROOT / name
+            if source.is_dir():
+                shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copyfile(source, folder / name)
+        shutil.copyfile(ROOT / "presets" / "tiny.yaml", folder / "params.yaml")
+        self.run("dvc", "init", "--no-scm", "--quiet")
+
+    def run(self, *arguments: str, expect: int = 0) -> str:
+        """What a module's command line says, on both streams."""
+        environment = {
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(self.folder / "src"),
+            "DVC_NO_ANALYTICS": "true",
+            "CI": "true",
+        }
+        environment.pop("MLFLOW_TRACKING_URI", None)
+        done = subprocess.run(
+            [sys.executable, "-m", *arguments],
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == expect, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def repro(self) -> set[str]:
+        """Bring everything up to date; returns the stages that ran."""
+        said = self.run("dvc", "repro")
+        return {line.split("'")[1] for line in said.splitlines() if line.startswith("Running stage")}
+
+    def edit(self, old: str, new: str) -> None:
+        path = self.folder / "params.yaml"
+        text = path.read_text(encoding="utf-8")
+        assert text.count(old) >= 1, old
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    @property
+    def results(self) -> bytes:
+        return (self.folder / "reports" / "tiny" / "results.jsonl").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
+    """The preset, run once from nothing."""
+    made = Clone(tmp_path_factory.mktemp("tiny"))
+    assert "report" in made.repro()
+    return made
+
+
+def test_every_table_has_rows_with_n_and_a_scale(clone: Clone) -> None:
+    rows = read_results(clone.folder / "reports" / "tiny" / "results.jsonl")
+    tables = {row.table for row in rows}
+    assert tables == {"training", "perplexity", "rerank", "sts", "wordsim", "polarity"}
+    assert all(row.n > 0 and row.scale and row.experiment == "tiny" for row in rows)
+    timed = read_results(clone.folder / "reports" / "tiny" / "timings.jsonl")
+    assert {row.table for row in timed} == {"runtime", "duration"}
+    text = (clone.folder / "reports" / "tiny" / "README.md").read_text(encoding="utf-8")
+    for picture in ("training", "rerank", "sts", "runtime"):
+        assert f"figures/{picture}.svg" in text
+        assert (clone.folder / "reports" / "tiny" / "figures" / f"{picture}.svg").stat().st_size > 1000
+
+
+def test_model_folders_hold_what_load_opens_and_no_more(clone: Clone) -> None:
+    folder = clone.folder / "artifacts" / "tiny" / "models" / "tta"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+    ]
+    assert quartet.load(folder).score(["a short sentence"])[0] < 0
+
+
+def test_mlflow_has_one_finished_run_a_stage_instance(clone: Clone) -> None:
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"sqlite:///{clone.folder / 'mlflow.db'}")
+    experiment = client.get_experiment_by_name("tiny")
+    assert experiment is not None
+    runs = client.search_runs([experiment.experiment_id])
+    names = [run.info.run_name for run in runs]
+    locked = (clone.folder / "dvc.lock").read_text(encoding="utf-8")
+    stages = [
+        line.strip().removesuffix(":") for line in locked.splitlines() if line[:2] == "  " and line[2] != " "
+    ]
+    tracked = {name.replace("@", "/") for name in stages} - {"catalogue"}
+    assert sorted(names) == sorted(tracked)
+    assert {run.info.status for run in runs} == {"FINISHED"}
+    tta = next(run for run in runs if run.info.run_name == "pretrain/tta")
+    assert tta.data.params["models.tta.layers"] == "1"
+    assert tta.data.tags["objective"] == "lae"
+    assert "validation_loss/seed-1" in tta.data.metrics
+    attached = {file.path for file in client.list_artifacts(tta.info.run_id)}
+    assert {"params.yaml", "tta.csv", "tta.jsonl"} <= attached
+
+
+def test_an_edit_of_one_model_runs_only_what_hangs_on_it(clone: Clone) -> None:
+    before = clone.results
+    assert clone.repro() == set(), "nothing is left to do"
+    clone.edit("steps: 30", "steps: 31")  # of tta, the first of the two models
+    ran = clone.repro()
+    evaluations = {
+        f"{stage}@tta" for stage in ("perplexity", "rerank", "sts", "wordsim", "finetune", "runtime")
+    }
+    assert ran == {"pretrain@tta", "report"} | evaluations
+    assert clone.results != before
+    shutil.copyfile(ROOT / "presets" / "tiny.yaml", clone.folder / "params.yaml")
+    clone.repro()
+    assert clone.results == before, "taking the edit back brings the results back"
+
+
+def test_a_second_run_from_nothing_gives_the_same_bytes(
+    clone: Clone, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    again = Clone(tmp_path_factory.mktemp("again"))
+    again.repro()
+    assert again.results == clone.results
+
+
+def test_user_errors_are_one_line_and_leave_nothing(clone: Clone) -> None:
+    """Each of a user's mistakes: exit code 2, one line that names the file and the place, no output."""
+    rows = clone.folder / "artifacts" / "tiny" / "rows" / "rerank" / "tta.jsonl"
+    lists = clone.folder / "data" / "nbest" / "sample-speech" / "dev.json"
+    whole = lists.read_bytes()
+    cases = []
+    lists.write_bytes(whole[: len(whole) // 2])
+    cases.append((clone.run("stages.nbest", "sample-speech", expect=2), ["dev.json", "line"]))
+    lists.write_bytes(whole.replace(b'"score": -', b'"score": "-', 1))
+    cases.append((clone.run("stages.nbest", "sample-speech", expect=2), ["dev.json"]))
+    lists.unlink()
+    cases.append((clone.run("stages.nbest", "sample-speech", expect=2), ["dev.json", "no such file"]))
+    lists.write_bytes(whole)
+    clone.edit("layers: 1", "layerz: 1")
+    cases.append(
+        (clone.run("stages.pretrain", "tta", expect=2), ["params.yaml", "models.tta.layerz", "layers"])
+    )
+    shutil.copyfile(ROOT / "presets" / "tiny.yaml", clone.folder / "params.yaml")
+    raw = clone.folder / "artifacts" / "tiny" / "raw" / "wikipedia-sample"
+    dump = max(raw.iterdir(), key=lambda path: path.stat().st_size)
+    content = dump.read_bytes()
+    dump.chmod(0o644)
+    dump.write_bytes(content[:200_000])
+    segments = clone.folder / "artifacts" / "tiny" / "segments" / "wikipedia-sample"
+    kept = {path.name: path.read_bytes() for path in segments.iterdir()}
+    clone.edit("limit: 20", "limit: 0")
+    cases.append((clone.run("stages.segment", "wikipedia-sample", expect=2), [dump.name]))
+    assert {path.name: path.read_bytes() for path in segments.iterdir()} == kept, "the old output stays whole"
+    dump.write_bytes(content)
+    shutil.copyfile(ROOT / "presets" / "tiny.yaml", clone.folder / "params.yaml")
+    for said, words in cases:
+        errors = [line for line in said.splitlines() if line.startswith("error: ")]
+        assert len(errors) == 1, said
+        assert "Traceback" not in said
+        for word in words:
+            assert word in errors[0], said
+    assert rows.is_file()
