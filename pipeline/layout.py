@@ -161,6 +161,9 @@ STAGES: dict[str, Stage] = {
         lambda layout, params, pair: layout.encoded(*pairs(params)[pair]) / MANIFEST,
         (),
     ),
+    "catalogue": Stage(
+        _once, lambda layout, params, _: layout.catalogue(layout.all_nbest), ("nbest", "tasks")
+    ),
     "tasks": Stage(
         lambda params: tuple(params.tasks),
         lambda layout, params, name: layout.task(params.tasks[name].kind, name) / MANIFEST,

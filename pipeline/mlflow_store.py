@@ -65,6 +65,8 @@ class Store:
         if run_id is not None and self._has(run_id):
             self._again(lambda: self._client.update_run(run_id, status="RUNNING"))
             self.tags(run_id, tags)
+            if "error" in self._client.get_run(run_id).data.tags:
+                self._again(lambda: self._client.delete_tag(run_id, "error"))
             return run_id
         run = self._again(lambda: self._client.create_run(self._experiment, tags=tags, run_name=name))
         return str(run.info.run_id)

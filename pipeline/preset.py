@@ -82,7 +82,8 @@ def changed_sources(params: Params, layout: Layout) -> list[str]:
             if source.sha256 is not None or not path.exists() or not (folder / MANIFEST).is_file():
                 continue
             manifest = read_json(folder / MANIFEST)
-            if tree_sha256(path) != (manifest["files"][role] if role else manifest)["sha256"]:
+            known = manifest.get("files", {}).get(role, {}) if role else manifest
+            if tree_sha256(path) != known.get("sha256"):
                 changed.append(stage)
     return list(dict.fromkeys(changed))
 

@@ -29,7 +29,9 @@ class Figures:
     """The rows of an experiment, by what they are of."""
 
     def __init__(self, rows: Iterable[Result]) -> None:
-        self._rows = {(row.table, row.system, row.split, row.metric, row.dataset): row for row in rows}
+        self._rows: dict[tuple[str, ...], Result] = {}
+        for row in rows:
+            self._rows.setdefault((row.table, row.system, row.split, row.metric, row.dataset), row)
 
     def row(
         self, table: str, system: str, split: str, metric: str, dataset: str | None = None
@@ -39,6 +41,17 @@ class Figures:
             if key[:4] == (table, system, split, metric) and dataset in (None, key[4]):
                 return row
         return None
+
+    def count(self, table: str, metric: str) -> str:
+        """How many test items stand behind a table."""
+        return next(
+            (
+                f"{row.n:,}"
+                for key, row in self._rows.items()
+                if key[0] == table and key[2:4] == ("test", metric)
+            ),
+            "0",
+        )
 
     def text(
         self, table: str, system: str, split: str, metric: str, decimals: int, factor: float = 1.0
@@ -59,13 +72,16 @@ def block(results: list[Result], timings: list[Result]) -> str:
     training = [row for row in results if row.table == "training" and row.metric == "parameters"]
     scales = sorted({row.scale.partition(", ")[2] for row in training})
     sizes = sorted(row.value for row in training)
+    count = len({row.seed for row in training})
+    seeds = "one seed" if count == 1 else f"{count} seeds"
     lines = [
         f"One run of `params.yaml` as it is: {sizes[0] / 1e6:.2f} to {sizes[-1] / 1e6:.2f} M parameters, "
         f"{'; '.join(scales)}. In brackets: 95 % intervals. "
         f"[The whole report]({Layout(EXPERIMENT).report}/README.md) has every table.",
         "",
         "T-TA's comparison, single sentences. `loss` is nats a token on the test articles (pseudo-log-likelihood for",
-        "`bilm` and `tta`: not comparable with `unilm`'s); WER on our 150 test lists; Pearson on Lee's 1,225 pairs.",
+        f"`bilm` and `tta`: not comparable with `unilm`'s); WER on our {found.count('rerank', 'wer')} test lists; "
+        f"Pearson on Lee's {found.count('sts', 'pearson')} pairs.",
         "",
         *family(found),
         "",
@@ -77,9 +93,9 @@ def block(results: list[Result], timings: list[Result]) -> str:
         "",
         *runtime(timed),
         "",
-        "What this sample cannot show: which objective is better. So little text and half a minute of training a model",
-        "leave all of them far from the papers' quality, the test sets are small, and there is one seed. Differences",
-        "whose intervals overlap are no findings. The sample proves that the pipeline runs and measures what it says.",
+        "What this sample cannot show: which objective is better. So little text and so short a training leave all",
+        f"models far from the papers' quality, the test sets are small, and there is {seeds}. Differences whose",
+        "intervals overlap are no findings. The sample proves that the pipeline runs and measures what it says.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import inspect
 import os
-import random
 import sys
 import traceback
 from collections.abc import Callable
 
-from quartet.errors import InputError
-
-USER_ERROR = 2
-
-#: Errors of the system that are nobody's bug, with what to do about them.
-_SYSTEM: dict[int, str] = {
-    errno.ENOSPC: "free some space and run it again",
-    errno.EDQUOT: "free some space and run it again",
-    errno.EROFS: "write somewhere else, or make it writable",
-    errno.EACCES: "check the rights of the file and its folder",
-}
+from quartet.errors import USER_ERROR, InputError, system_error
 
 
 def main(function: Callable[..., None], arguments: list[str] | None = None) -> None:
@@ -44,10 +32,10 @@ def main(function: Callable[..., None], arguments: list[str] | None = None) -> N
     except InputError as error:
         sys.exit(_fail(f"{stage}: {error}", debug))
     except OSError as error:
-        if error.errno not in _SYSTEM:
+        known = system_error(error)
+        if known is None:
             raise
-        place = error.filename or "the output folder"
-        sys.exit(_fail(f"{stage}: {place}: {error.strerror}; {_SYSTEM[error.errno]}", debug))
+        sys.exit(_fail(f"{stage}: {known}", debug))
     except KeyboardInterrupt:
         print(f"{stage}: interrupted", file=sys.stderr)
         sys.exit(130)
@@ -62,19 +50,6 @@ def _fail(line: str, debug: bool) -> int:
 def _complain(line: str) -> int:
     print(f"error: {line}", file=sys.stderr, flush=True)
     return USER_ERROR
-
-
-def seed_everything(seed: int) -> None:
-    """Set the random states of Python, NumPy and torch (and, where there is CUDA, ask it for repeatable kernels)."""
-    import numpy
-    import torch
-
-    random.seed(seed)
-    numpy.random.seed(seed % 2**32)
-    torch.manual_seed(seed)
-    if torch.cuda.is_available():
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-        torch.use_deterministic_algorithms(True, warn_only=True)
 
 
 def choose_device(wanted: str) -> str:

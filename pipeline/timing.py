@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from pipeline.layout import Layout
@@ -20,22 +17,28 @@ class Stopwatch:
 
     def __init__(self, layout: Layout, stage: str, variant: str = "") -> None:
         self._path = layout.timing(stage, variant)
+        self._content = ""
         self.rows: list[dict[str, Any]] = []
 
     def add(self, name: str, seconds: float, **facts: Any) -> None:
         """Note that `name` took so many seconds; `facts` are numbers that go with it, e.g. ``steps=600``."""
         self.rows.append({"name": name, "seconds": round(seconds, 4), **facts})
-        write_jsonl(self._path, self.rows)
+        self._write()
 
-    @contextmanager
-    def timed(self, name: str, **facts: Any) -> Iterator[None]:
-        """Time the block, if it ends well."""
-        start = time.perf_counter()
-        yield
-        self.add(name, time.perf_counter() - start, **facts)
+    def belongs_to(self, content: str) -> None:
+        """Say of which record, by its sha256, these are the durations."""
+        self._content = content
+        self._write()
+
+    def _write(self) -> None:
+        write_jsonl(self._path, ({**row, "content": self._content} for row in self.rows))
 
 
-def read_timings(layout: Layout, stage: str, variant: str = "") -> list[dict[str, Any]]:
-    """What the last run of a stage instance noted; empty where nothing is known (an output restored by DVC)."""
+def read_timings(layout: Layout, stage: str, variant: str, content: str) -> list[dict[str, Any]]:
+    """What the run noted that made the record with this sha256; empty where that is not known.
+
+    DVC may have restored the record from its cache, after another run left its durations here.
+    """
     path = layout.timing(stage, variant)
-    return [row for _, row in read_jsonl(path)] if path.is_file() else []
+    rows = [row for _, row in read_jsonl(path)] if path.is_file() else []
+    return [row for row in rows if row["content"] == content]

@@ -30,6 +30,8 @@ from quartet.files import read_json, sha256
 from quartet.results import Result, read_results
 
 MOST_KEY, MOST_VALUE = 250, 5000
+#: What is logged with the report, which is no entry of STAGES: it leaves no record for others.
+REPORT_PARAMS = ("experiment", "seeds", "bootstrap", "evaluate")
 
 
 class Run:
@@ -105,7 +107,9 @@ def stage_run(
         stopwatch.add("total", time.perf_counter() - started)
         _log_seconds(run, stopwatch.rows)
         if stage in STAGES:
-            _log_record(run, record(params, stage, variant))
+            path = record(params, stage, variant)
+            stopwatch.belongs_to(sha256(path))
+            _log_record(run, path)
     except BaseException as error:
         run.set_tag("error", f"{type(error).__name__}: {error}"[:MOST_VALUE])
         store.end(run.id, "FAILED")
@@ -138,7 +142,7 @@ def sync(params: Params, params_file: str = "params.yaml") -> list[str]:
                 _log_curve(run, layout.curve(variant))
         else:
             run.log_manifest(read_json(path))
-        _log_seconds(run, read_timings(layout, stage, variant))
+        _log_seconds(run, read_timings(layout, stage, variant, sha256(path)))
         _log_record(run, path)
         store.end(run.id, "FINISHED")
         restored.append(name)
@@ -160,7 +164,7 @@ def metric_name(row: Result, variant: str) -> str:
 def stage_params(params: Params, stage: str, variant: str) -> dict[str, str]:
     """The settings of one stage instance, flat, within MLflow's lengths."""
     flat: dict[str, str] = {}
-    for key in STAGES[stage].params if stage in STAGES else ():
+    for key in STAGES[stage].params if stage in STAGES else REPORT_PARAMS:
         value: Any = params
         for part in key.split("."):
             name = variant if part == "{}" else part

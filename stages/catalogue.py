@@ -8,6 +8,7 @@ from __future__ import annotations
 from pipeline.layout import Layout
 from pipeline.params import TASK_STAGES, load
 from pipeline.run import main
+from pipeline.tracking import stage_run
 from quartet.files import write_json
 
 
@@ -15,10 +16,13 @@ def catalogue() -> None:
     """Write catalogue.json into the folder of the N-best lists and into that of each kind of task."""
     params = load()
     layout = Layout(params.experiment)
-    write_json(layout.catalogue(layout.all_nbest), sorted(params.nbest))
+    names = {layout.all_nbest: sorted(params.nbest)}
     for kind in TASK_STAGES.values():
-        names = sorted(name for name, task in params.tasks.items() if task.kind == kind)
-        write_json(layout.catalogue(layout.tasks(kind)), names)
+        names[layout.tasks(kind)] = sorted(name for name, task in params.tasks.items() if task.kind == kind)
+    with stage_run(params, "catalogue") as run:
+        for folder, members in names.items():
+            write_json(layout.catalogue(folder), members)
+        run.log_metrics({f"entries/{folder.name}": len(members) for folder, members in names.items()})
 
 
 if __name__ == "__main__":

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pipeline.layout import Layout
 from pipeline.params import Params, load
-from pipeline.progress import say
+from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.task_sets import sets_of
@@ -30,12 +30,11 @@ def finetune(name: str) -> None:
             for dataset, examples in sets:
                 assert isinstance(examples, list)
                 gold = [example.label for example in examples]
-                predicted = cross_validate(
-                    examples,
-                    tuner(model, params, sorted(set(gold))),
-                    params.finetune.folds,
-                    seed=params.seeds[0],
-                )
+                with bar(f"{name} on {dataset}: folds", total=params.finetune.folds) as shown:
+                    fit_and_predict = tuner(model, params, sorted(set(gold)), shown.advance)
+                    predicted = cross_validate(
+                        examples, fit_and_predict, params.finetune.folds, params.seeds[0]
+                    )
                 measures = classification_measures(gold, predicted, max(gold), params.bootstrap, model.seed)
                 rows += rows_of(
                     measures,
@@ -53,8 +52,10 @@ def finetune(name: str) -> None:
         run.log_results(rows)
 
 
-def tuner(model: LanguageModel, params: Params, labels: Sequence[str]) -> FitPredict:
-    """Fine-tuning of the model as the callable that cross-validation wants."""
+def tuner(
+    model: LanguageModel, params: Params, labels: Sequence[str], advance: Callable[[], None]
+) -> FitPredict:
+    """Fine-tuning of the model as the callable that cross-validation wants; `advance` is called after each fold."""
     settings = FineTuning(
         epochs=params.finetune.epochs,
         batch_size=params.finetune.batch_size,
@@ -66,6 +67,7 @@ def tuner(model: LanguageModel, params: Params, labels: Sequence[str]) -> FitPre
     def fit_and_predict(train: Sequence[LabelledText], texts: Sequence[str]) -> list[str]:
         classes = [labels.index(example.label) for example in train]
         found = fit_predict(model, [example.text for example in train], classes, texts, settings)
+        advance()
         return [labels[index] for index in found]
 
     return fit_and_predict

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import quartet
@@ -32,7 +33,9 @@ def pretrain(name: str) -> None:
     model = entry(params.models, name, "models")
     set_threads(params.threads)
     device = choose_device(params.device)
-    finished = {seed: layout.resume(name, seed) / fingerprint(layout, model, seed) for seed in params.seeds}
+    finished = {
+        seed: layout.resume(name, seed) / fingerprint(layout, model, seed, device) for seed in params.seeds
+    }
     unfinished_run = next(iter(finished.values())) / "mlflow-run"
     run_id = unfinished_run.read_text() if unfinished_run.is_file() else None
     with stage_run(params, "pretrain", name, run_id=run_id) as run:
@@ -41,6 +44,10 @@ def pretrain(name: str) -> None:
         for seed, folder in finished.items():
             if not (folder / "model").is_dir():
                 train_seed(layout, name, model, seed, folder, device, run)
+            done = read_json(folder / "curve.json")["run"]
+            run.stopwatch.add(
+                f"train/seed-{seed}", done["seconds"], steps=done["steps"], tokens=done["tokens"]
+            )
         with atomic_dir(layout.models / name) as output:
             for seed, folder in finished.items():
                 place = output if seed == params.seeds[0] else output / f"seed-{seed}"
@@ -58,10 +65,14 @@ def pretrain(name: str) -> None:
         run.log_results(rows)
         run.log_artifact(layout.curve(name))
     unfinished_run.unlink()
+    for folder in finished.values():
+        for older in folder.parent.iterdir():
+            if older != folder:
+                shutil.rmtree(older)
 
 
-def fingerprint(layout: Layout, model: Model, seed: int) -> str:
-    """A name for one training: equal only where settings, data, seed and code are."""
+def fingerprint(layout: Layout, model: Model, seed: int, device: str) -> str:
+    """A name for one training: equal only where settings, data, seed, kind of device and code are."""
     encoded = layout.encoded(model.corpus, model.tokenizer)
     source = Path(quartet.__file__).parent
     code = sorted(path for folder in CODE for path in (source / folder).rglob("*.py"))
@@ -71,6 +82,7 @@ def fingerprint(layout: Layout, model: Model, seed: int) -> str:
         sha256(layout.tokenizer(model.tokenizer) / TOKENIZER),
         *(sha256(path) for path in code),
         str(seed),
+        device,
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
@@ -97,7 +109,6 @@ def train_seed(
         progress=not quiet(),
         report=lambda metric, value, step: run.log_metric(f"{metric}/seed-{seed}", value, step),
     )
-    run.stopwatch.add(f"train/seed-{seed}", trained.seconds, steps=trained.steps, tokens=trained.tokens)
     card = ModelCard(
         name=name,
         seed=seed,
@@ -109,7 +120,14 @@ def train_seed(
         training=model.training,
     )
     write_json(
-        folder / "curve.json", {"points": trained.curve, "targets": trained.targets, "tokens": trained.tokens}
+        folder / "curve.json",
+        {
+            "points": trained.curve,
+            "targets": trained.targets,
+            "tokens": trained.tokens,
+            "cut": trained.cut,
+            "run": {"seconds": trained.seconds, "steps": trained.steps, "tokens": trained.run_tokens},
+        },
     )
     with atomic_dir(folder / "model") as output:
         save_model(output, trained.network, card, tokenizer)
@@ -132,6 +150,7 @@ def rows_of_seed(params: Params, name: str, seed: int, folder: Path, device: str
     measures = {
         "loss": Measure(curve["points"][-1][1], curve["targets"]),
         "tokens": Measure(curve["tokens"], 1),
+        "tokens-cut": Measure(curve["cut"], 1),
         "parameters": Measure(card.parameters, 1),
     }
     return rows_of(

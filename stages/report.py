@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from pipeline.facts import gather
-from pipeline.layout import Layout, instances
+from pipeline.layout import Layout, instances, record
 from pipeline.params import Params, load
 from pipeline.progress import say
 from pipeline.results import results, rows_of, timings
@@ -17,7 +17,7 @@ from pipeline.run import main
 from pipeline.timing import read_timings
 from pipeline.tracking import stage_run, sync
 from quartet.errors import InputError
-from quartet.files import atomic_dir, atomic_path, write_json
+from quartet.files import atomic_dir, atomic_path, sha256, write_json
 from quartet.report import figures
 from quartet.report.facts import Facts
 from quartet.report.tables import markdown
@@ -33,10 +33,10 @@ def report() -> None:
     found, timed = results(params, layout), timings(params, layout)
     layout.report.mkdir(parents=True, exist_ok=True)
     with stage_run(params, "report") as run:
-        write_results(layout.report / "results.jsonl", found)
-        write_results(layout.report / "timings.jsonl", [*timed, *durations(params, layout)])
-        write_json(layout.report / "metrics.json", nested(found))
         device = next((row.device for row in timed), next((row.device for row in found), "cpu"))
+        write_results(layout.report / "results.jsonl", found)
+        write_results(layout.report / "timings.jsonl", [*timed, *durations(params, layout, device)])
+        write_json(layout.report / "metrics.json", nested(found))
         facts = gather(params, layout, device, {})
         with atomic_dir(layout.report / "figures") as folder:
             pictures = draw(folder, params, layout, found, timed, facts)
@@ -52,11 +52,11 @@ def report() -> None:
     say(f"{len(found)} results -> {layout.report / 'README.md'}")
 
 
-def durations(params: Params, layout: Layout) -> list[Result]:
+def durations(params: Params, layout: Layout, device: str) -> list[Result]:
     """How long each stage instance took, and how fast each training was, where that is known."""
     found: list[Result] = []
     for stage, variant in instances(params):
-        for row in read_timings(layout, stage, variant):
+        for row in read_timings(layout, stage, variant, sha256(record(params, stage, variant))):
             measures = {"seconds": Measure(row["seconds"], 1)}
             if row.get("tokens") and row["seconds"]:
                 measures["tokens-per-second"] = Measure(row["tokens"] / row["seconds"], int(row["steps"]))
@@ -67,7 +67,7 @@ def durations(params: Params, layout: Layout) -> list[Result]:
                 system=stage,
                 dataset=variant,
                 split=row["name"],
-                device="cpu",
+                device=device,
                 scale="one run",
             )
     return found

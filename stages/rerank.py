@@ -69,14 +69,15 @@ def rerank_lists(
     rows = []
     for split, candidates in (("dev", dev), ("test", test)):
         chosen = candidates.select(outcome.weight)
-        comparison = paired_bootstrap(chosen, candidates.first_pass_selection, params.bootstrap, model.seed)
-        n = comparison.difference.n
-        measures = {
-            "wer": wer_measure(chosen, params.bootstrap, model.seed).percent,
-            "wer-difference": comparison.difference.percent,
-            "p-value": Measure(comparison.p_value, n),
-            "weight": Measure(outcome.weight, n),
-        }
+        measures = {"wer": wer_measure(chosen, params.bootstrap, model.seed).percent}
+        if split == "test":  # on dev, where the weight was chosen, a difference would flatter
+            comparison = paired_bootstrap(
+                chosen, candidates.first_pass_selection, params.bootstrap, model.seed
+            )
+            n = comparison.difference.n
+            measures["wer-difference"] = comparison.difference.percent
+            measures["p-value"] = Measure(comparison.p_value, n)
+            measures["weight"] = Measure(outcome.weight, n)
         rows += rows_of(
             measures,
             params=params,

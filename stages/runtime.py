@@ -9,6 +9,7 @@ from pipeline.results import rows_of
 from pipeline.run import device_name, main
 from pipeline.tracking import stage_run
 from pipeline.trained import trained
+from quartet.errors import InputError
 from quartet.results import Result, write_results
 from quartet.runtime.benchmark import benchmark, variants
 from quartet.text.documents import read_segmented
@@ -19,7 +20,13 @@ def runtime(name: str) -> None:
     params = load()
     layout = Layout(params.experiment)
     model_settings = entry(params.models, name, "models")
-    running = running_words(layout, model_settings.corpus, max(params.runtime.words))
+    running = running_words(layout, model_settings.corpus, max(params.runtime.words, default=0))
+    if len(running) < max(params.runtime.words, default=0):
+        raise InputError(
+            "params.yaml: runtime.words",
+            f"the test text has only {len(running)} words",
+            "take out the longer sentences",
+        )
     sentences = {count: " ".join(running[:count]) for count in params.runtime.words}
     rows: list[Result] = []
     with stage_run(params, "runtime", name) as run:

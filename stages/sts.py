@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.layout import Layout
 from pipeline.params import load
-from pipeline.progress import say
+from pipeline.progress import say, track
 from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.task_sets import sets_of
@@ -17,7 +17,7 @@ from pipeline.trained import trained
 from quartet.evaluation.datasets import SimilaritySet
 from quartet.evaluation.sts import similarity_measures
 from quartet.results import Result, write_results
-from quartet.scoring.language_model import LanguageModel
+from quartet.scoring.language_model import LanguageModel, Layer
 
 
 def sts(name: str) -> None:
@@ -53,11 +53,14 @@ def readings(model: LanguageModel, texts: list[str]) -> dict[str, np.ndarray]:
 
     A masked model is read both by mask-and-predict and with its input intact, as in the T-TA paper's Table 3.
     """
-    found = {f"{model.name}/context": model.embed(texts, "context")}
+    ways: list[tuple[str, Layer, bool]] = [(f"{model.name}/context", "context", True)]
     if model.masks:
-        found[f"{model.name}-intact/context"] = model.embed(texts, "context", masked=False)
-    found[f"{model.name}/embed"] = model.embed(texts, "embed")
-    return found
+        ways.append((f"{model.name}-intact/context", "context", False))
+    ways.append((f"{model.name}/embed", "embed", False))
+    return {
+        system: np.concatenate([model.embed([text], layer, masked) for text in track(texts, system)])
+        for system, layer, masked in ways
+    }
 
 
 def given(vectors: np.ndarray) -> Callable[[list[str]], np.ndarray]:

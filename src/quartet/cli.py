@@ -12,9 +12,7 @@ from typing import Annotated
 
 import typer
 
-from quartet.errors import InputError
-
-USER_ERROR = 2
+from quartet.errors import USER_ERROR, InputError, system_error
 
 app = typer.Typer(
     help="Score texts, rescore N-best lists and embed texts with a trained Quartet model.",
@@ -81,7 +79,7 @@ def rescore(
     import quartet
     from quartet.nbest.formats import READERS
     from quartet.nbest.normalise import Normalisation
-    from quartet.nbest.rerank import Candidates, weight_grid
+    from quartet.nbest.rerank import Candidates, check_tunable, weight_grid
     from quartet.nbest.rescored import write_rescored
     from quartet.nbest.scores import score_lists
 
@@ -107,8 +105,7 @@ def rescore(
     }
     weight = lm_weight
     if tune is not None:
-        if not candidates[tune].table.referenced.any():
-            raise InputError(tune, "none of its lists has a reference", "give --lm-weight instead of --tune")
+        check_tunable(candidates[tune], candidates[nbest])
         weight = candidates[tune].curve(weight_grid(0.0, 1.0, 0.05)).best_weight
     assert weight is not None
     write_rescored(out, candidates[nbest], weight)
@@ -142,11 +139,12 @@ def main(arguments: list[str] | None = None) -> None:
 
 @contextmanager
 def user_errors() -> Iterator[None]:
-    """Turn an InputError into its line (QUARTET_DEBUG=1 shows where it came from)."""
+    """Turn a user's error into its line (QUARTET_DEBUG=1 shows where it came from)."""
     try:
         yield
-    except InputError as error:
-        if os.environ.get("QUARTET_DEBUG", "") not in ("", "0"):
+    except (InputError, OSError) as error:
+        known = error if isinstance(error, InputError) else system_error(error)
+        if known is None or os.environ.get("QUARTET_DEBUG", "") not in ("", "0"):
             raise
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {known}", file=sys.stderr)
         sys.exit(USER_ERROR)

@@ -2,6 +2,26 @@
 
 from __future__ import annotations
 
+import errno
+
+#: The exit code for a user's mistake, of stages and of the ``quartet`` command alike.
+USER_ERROR = 2
+
+#: Errors of the system that are nobody's bug, with what to do about them.
+_SYSTEM: dict[int | None, str] = {
+    errno.ENOSPC: "free some space and run it again",
+    errno.EDQUOT: "free some space and run it again",
+    errno.EROFS: "write somewhere else, or make it writable",
+    errno.EACCES: "check the rights of the file and its folder",
+}
+
+
+def system_error(error: OSError) -> InputError | None:
+    """A full disk, a read-only folder or missing rights as a user's error; None for any other error of the system."""
+    if error.errno not in _SYSTEM:
+        return None
+    return InputError(error.filename or "the output folder", str(error.strerror), _SYSTEM[error.errno])
+
 
 class InputError(ValueError):
     """Something outside the program is wrong: a file, a setting or an argument.

@@ -14,6 +14,9 @@ from typing import Any
 
 from quartet.errors import InputError
 
+#: How the names of unfinished files and folders begin; .dvcignore leaves them out.
+TEMPORARY = ".unfinished-"
+
 
 def _open_mode(path: Path) -> None:
     """Give a temporary file or folder the permissions that an ordinary one would have had."""
@@ -32,7 +35,9 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+        handle, name = tempfile.mkstemp(
+            prefix=f"{TEMPORARY}{path.name}.", suffix=path.suffix, dir=path.parent
+        )
         os.close(handle)
     except OSError as error:
         raise InputError(
@@ -57,7 +62,7 @@ def atomic_dir(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+        temporary = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{path.name}.", dir=path.parent))
     except OSError as error:
         raise InputError(
             path, f"cannot be written ({error.strerror})", "check the folder's rights"

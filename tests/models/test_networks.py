@@ -40,6 +40,21 @@ def test_unilm_is_causal_and_bilm_is_not() -> None:
         assert torch.equal(before_BTD[:, :5], after_BTD[:, :5]) == causal
 
 
+def test_a_causal_model_is_not_moved_by_later_indices_over_the_maximum() -> None:
+    """Bringing indices under the maximum by subtracting looks at the whole row; a causal model must not."""
+    torch.manual_seed(9)
+    segments = {"reads": "spans", "positions": ["token", "sentence", "paragraph"]}
+    ids_BT, positions_BTP, real_BT = random_inputs(1, 8)
+    positions_BTP[..., 3] = 60
+    changed_BTP = positions_BTP.clone()
+    changed_BTP[:, -1, 3] = 70
+    for name, moved in (("unilm", False), ("bilm", True)):
+        network = build(small(**{**KINDS[name], **segments}), VOCABULARY).eval()
+        before_BTD, _ = network(ids_BT, positions_BTP, real_BT)
+        after_BTD, _ = network(ids_BT, changed_BTP, real_BT)
+        assert torch.equal(before_BTD[:, :7], after_BTD[:, :7]) != moved
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_padding_changes_nothing(name: str) -> None:
     torch.manual_seed(8)

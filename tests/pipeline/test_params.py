@@ -41,38 +41,38 @@ def test_a_model_entry_gives_the_model_alone_and_its_training() -> None:
     assert type(model.config) is ModelConfig
     assert model.config.recurrence.memory == 64
     assert model.config.positions == ("token", "sentence", "paragraph")
-    assert model.training.learning_rate == 1e-3
+    assert model.training.learning_rate == 2e-3
 
 
 # (what stands in the sample, what takes its place, what is said)
 MISTAKES = {
     "unknown key": (
-        "layers: 3",
+        "layers: 2",
         "layerz: 3",
         "models.unilm.layerz: unknown key; the nearest known key is 'layers'",
     ),
-    "deep unknown key": ("{steps: 600", "{stepz: 600", "models.unilm.training.stepz: unknown key"),
+    "deep unknown key": ("{steps: 1400", "{stepz: 600", "models.unilm.training.stepz: unknown key"),
     "unknown section": ("runtime:", "runtimes:", "runtimes: unknown key; the nearest known key is 'runtime'"),
-    "unlike any key": ("layers: 3", "qqq: 3", "models.unilm.qqq: unknown key; the known keys are"),
-    "missing key": ("    layers: 3\n", "", "models.unilm.layers: missing"),
-    "text for a number": ("layers: 3", "layers: three", "models.unilm.layers"),
+    "unlike any key": ("layers: 2", "qqq: 3", "models.unilm.qqq: unknown key; the known keys are"),
+    "missing key": ("    layers: 2\n", "", "models.unilm.layers: missing"),
+    "text for a number": ("layers: 2", "layers: three", "models.unilm.layers"),
     "a quoted number": (
-        "layers: 3",
+        "layers: 2",
         "layers: '3'",
         'models.unilm.layers: Input should be a valid integer, found "3"',
     ),
-    "a broken number": ("layers: 3", "layers: 3.5", "models.unilm.layers"),
+    "a broken number": ("layers: 2", "layers: 2.5", "models.unilm.layers"),
     "out of range": (
-        "layers: 3",
+        "layers: 2",
         "layers: 0",
         "models.unilm.layers: Input should be greater than or equal to 1",
     ),
     "infinite": (
-        "learning_rate: 1e-3",
+        "learning_rate: 2e-3",
         "learning_rate: .inf",
         "models.unilm.training.learning_rate: inf is not",
     ),
-    "NaN": ("learning_rate: 1e-3", "learning_rate: .nan", "models.unilm.training.learning_rate: nan is not"),
+    "NaN": ("learning_rate: 2e-3", "learning_rate: .nan", "models.unilm.training.learning_rate: nan is not"),
     "impossible combination": ("heads: 4", "heads: 5", "models.unilm: heads must divide dim"),
     "unknown word": (
         "objective: clm",
@@ -172,7 +172,7 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
 def test_numbers_are_read_as_dvc_reads_them(tmp_path: Path) -> None:
     from dvc.utils.serialize import load_yaml
 
-    (tmp_path / "params.yaml").write_text(SAMPLE.replace("1e-3", "3e-4"), encoding="utf-8")
+    (tmp_path / "params.yaml").write_text(SAMPLE.replace("2e-3", "3e-4"), encoding="utf-8")
     seen = load_yaml(tmp_path / "params.yaml")["models"]["tta"]["training"]["learning_rate"]
     assert seen == load(tmp_path / "params.yaml").models["tta"].training.learning_rate == 3e-4
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import random
 
-import numpy as np
 import pytest
 import torch
 
-from pipeline.run import choose_device, device_name, main, seed_everything, set_threads
+from pipeline.run import choose_device, device_name, main, set_threads
 from quartet.errors import InputError
 
 
@@ -77,14 +75,6 @@ def test_a_full_disk_is_a_clear_line(capsys: pytest.CaptureFixture[str]) -> None
 def test_a_bug_is_not_hidden() -> None:
     with pytest.raises(KeyError):
         main(wrong, ["x"])
-
-
-def test_one_seed_gives_one_sequence() -> None:
-    def draw() -> tuple[float, float, float]:
-        seed_everything(7)
-        return random.random(), float(np.random.random()), float(torch.rand(()))
-
-    assert draw() == draw()
 
 
 def test_the_device_that_is_asked_for_must_be_there(monkeypatch: pytest.MonkeyPatch) -> None:

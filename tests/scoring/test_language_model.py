@@ -134,6 +134,19 @@ def test_a_saved_model_opens_with_the_same_scores(small_corpus: Small, kind: str
     assert opened.card == model.card
 
 
+def test_no_text_has_no_score(small_corpus: Small) -> None:
+    model = random_model("tta", small_corpus[0])
+    assert model.score([]) == [] and model.token_logprobs([]) == []
+    assert model.embed([]).shape == (0, 24)
+
+
+def test_a_device_that_is_not_there_is_refused(small_corpus: Small, tmp_path: Path) -> None:
+    model = random_model("tta", small_corpus[0])
+    save_model(tmp_path, model.network, model.card, model.tokenizer)
+    with pytest.raises(InputError, match="device nonsense: cannot be used"):
+        quartet.load(tmp_path, device="nonsense")
+
+
 def test_broken_models_are_refused_in_one_line(small_corpus: Small, tmp_path: Path) -> None:
     model = random_model("tta", small_corpus[0])
     with pytest.raises(InputError, match=r"no config\.json"):

@@ -34,12 +34,15 @@ def train(corpus: Small, kind: str, resume: Path, **changes: Any) -> Trained:
     return fit(config, training, tokenizer, splits["train"], splits["valid"], seed=7, resume=resume)
 
 
-@pytest.mark.parametrize("kind", ["unilm", "bilm", "tta", "segatron-xl"])
+@pytest.mark.parametrize(("kind", "validate"), [("unilm", 6), ("bilm", 5), ("tta", 6), ("segatron-xl", 5)])
 def test_a_killed_training_goes_on_bit_for_bit(
-    small_corpus: Small, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small_corpus: Small, kind: str, validate: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Stopped after step 8, its last resume point at step 5; dropout, masks, order and memory all come back."""
-    whole = train(small_corpus, kind, tmp_path / "whole.ckpt")
+    """Stopped after step 8, its last resume point at step 5; dropout, masks, order and memory all come back.
+
+    So does the curve, also where a validation falls on the step of the resume point.
+    """
+    whole = train(small_corpus, kind, tmp_path / "whole.ckpt", validate_every=validate)
 
     class Killed(Exception):
         pass
@@ -54,11 +57,12 @@ def test_a_killed_training_goes_on_bit_for_bit(
     with monkeypatch.context() as patch:
         patch.setattr(ResumePoint, "on_train_batch_end", stop)
         with pytest.raises(Killed):
-            train(small_corpus, kind, tmp_path / "killed.ckpt")
-    resumed = train(small_corpus, kind, tmp_path / "killed.ckpt")
+            train(small_corpus, kind, tmp_path / "killed.ckpt", validate_every=validate)
+    resumed = train(small_corpus, kind, tmp_path / "killed.ckpt", validate_every=validate)
     assert resumed.steps == 7
     assert resumed.curve == whole.curve
     assert resumed.tokens == whole.tokens
+    assert 0 < resumed.run_tokens < whole.run_tokens == whole.tokens
     for name, tensor in whole.network.state_dict().items():
         assert torch.equal(tensor, resumed.network.state_dict()[name]), name
 

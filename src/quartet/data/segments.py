@@ -8,10 +8,10 @@ from quartet.data.batch import Row
 from quartet.text.encoded import EncodedCorpus
 
 
-def _restart(starts: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Count items from 0 within each run of equal `group`, given where runs start."""
+def _restart(starts: np.ndarray) -> np.ndarray:
+    """Count items from 0 at each start."""
     first = np.flatnonzero(starts)
-    counted: np.ndarray = np.arange(len(group)) - first[np.cumsum(starts) - 1]
+    counted: np.ndarray = np.arange(len(starts)) - first[np.cumsum(starts) - 1]
     return counted
 
 
@@ -24,7 +24,7 @@ def sentence_in_paragraph(corpus: EncodedCorpus) -> np.ndarray:
     starts[corpus.document_offsets[:-1]] = True
     starts[1:] |= corpus.sentence_paragraphs[1:] != corpus.sentence_paragraphs[:-1]
     starts[0] = True
-    return _restart(starts, corpus.sentence_paragraphs)
+    return _restart(starts)
 
 
 class SegmentedTokens:

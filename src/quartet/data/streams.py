@@ -10,6 +10,7 @@ import torch
 
 from quartet.data.batch import Batch
 from quartet.data.segments import sentence_in_paragraph
+from quartet.errors import InputError
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 
@@ -63,6 +64,9 @@ class StreamSource:
     """`batch_size` contiguous streams, read a window at a time; row b of a batch goes on where row b stopped.
 
     With a seed the documents change their order each epoch; without one (evaluation) they stand as in the corpus.
+
+    Raises:
+        InputError: there are fewer tokens than streams.
     """
 
     def __init__(
@@ -84,6 +88,12 @@ class StreamSource:
         self.in_paragraph = sentence_in_paragraph(corpus)
         paragraphs = int((self.in_paragraph == 0).sum())
         self.stream = (len(corpus.ids) + paragraphs - 1) // batch_size
+        if self.stream < 1:
+            raise InputError(
+                "training.batch_size",
+                f"{batch_size} streams are more than the {len(corpus.ids)} tokens of a split",
+                "lower it or bring more text",
+            )
         self._epoch = -1
         self._ids = np.zeros(0, dtype=np.int64)
         self._positions = np.zeros((0, 4), dtype=np.int64)

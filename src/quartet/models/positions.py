@@ -49,6 +49,7 @@ class AbsolutePositions(nn.Module):
             "sentence": config.maxima.sentence,
             "paragraph": config.maxima.paragraph,
         }
+        self.causal = config.objective == "clm"
         self.kinds: tuple[Position, ...] = tuple(kind for kind in POSITIONS if kind in config.positions)
         self.tables = nn.ModuleDict({kind: nn.Embedding(rows[kind], config.dim) for kind in self.kinds})
 
@@ -68,7 +69,11 @@ class AbsolutePositions(nn.Module):
         for kind in self.kinds:
             table = self.tables[kind]
             assert isinstance(table, nn.Embedding)
-            indices_BT = fit_maximum(positions_BTP[..., POSITIONS.index(kind)], table.num_embeddings)
+            indices_BT = positions_BTP[..., POSITIONS.index(kind)]
+            if self.causal:  # what later tokens' indices are must not move earlier ones
+                indices_BT = indices_BT.clamp(max=table.num_embeddings - 1)
+            else:
+                indices_BT = fit_maximum(indices_BT, table.num_embeddings)
             total = table(indices_BT) if total is None else total + table(indices_BT)
         assert total is not None
         return total

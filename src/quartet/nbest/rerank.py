@@ -160,6 +160,16 @@ class Reranking:
     oracle: Selection
 
 
+def check_tunable(dev: Candidates, test: Candidates) -> None:
+    """Raise InputError unless a weight chosen on dev means something on test."""
+    if not dev.table.referenced.any():
+        raise InputError(
+            "dev lists", "none has a reference, so no weight can be chosen", "give a fixed weight"
+        )
+    if dev.lists[0].ranked_only != test.lists[0].ranked_only:
+        raise InputError("dev and test lists", "one set has first-pass scores and the other only ranks")
+
+
 def tune_and_apply(dev: Candidates, test: Candidates, weights: Sequence[float] | Floats) -> Reranking:
     """Choose the weight with the lowest word error rate on dev and apply it to test.
 
@@ -167,12 +177,7 @@ def tune_and_apply(dev: Candidates, test: Candidates, weights: Sequence[float] |
         InputError: no list of dev has a reference, so that nothing can be tuned; or one set has first-pass
             scores and the other only ranks, so that a weight of the one means nothing in the other.
     """
-    if not dev.table.referenced.any():
-        raise InputError(
-            "dev lists", "none has a reference, so no weight can be chosen", "give a fixed weight"
-        )
-    if dev.lists[0].ranked_only != test.lists[0].ranked_only:
-        raise InputError("dev and test lists", "one set has first-pass scores and the other only ranks")
+    check_tunable(dev, test)
     dev_curve = dev.curve(weights)
     weight = dev_curve.best_weight
     return Reranking(

@@ -24,12 +24,10 @@ class States:
         predictive_BTD: [b, t] predicts token t of row b (through the head).
         contextual_BTD: [b, t] represents token t in its context. For CLM it has read the token itself; for MLM and LAE
             it is the predictive state.
-        memory: for the next window of the same streams.
     """
 
     predictive_BTD: Tensor
     contextual_BTD: Tensor
-    memory: Memory | None = None
 
 
 class Objective(ABC):
@@ -56,9 +54,7 @@ class Objective(ABC):
         """
 
     @abstractmethod
-    def states(
-        self, network: Network, batch: Batch, memory: Memory | None = None, masked: bool = True
-    ) -> States:
+    def states(self, network: Network, batch: Batch, masked: bool = True) -> States:
         """Read texts as the objective scores them.
 
         Args:

@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from quartet.data.batch import Batch
-from quartet.models.network import Memory, Network
+from quartet.models.network import Network
 from quartet.objectives.base import IGNORED, Objective, States
 
 
@@ -26,9 +26,7 @@ class CausalLM(Objective):
             targets_BT[:, -1] = batch.following_B
         return batch.ids_BT, targets_BT
 
-    def states(
-        self, network: Network, batch: Batch, memory: Memory | None = None, masked: bool = True
-    ) -> States:
+    def states(self, network: Network, batch: Batch, masked: bool = True) -> States:
         """One pass; the output at t - 1 predicts token t. The first token of a row has no prediction (zeros)."""
-        hidden_BTD, memory = network(batch.ids_BT, batch.positions_BTP, batch.real_BT, memory)
-        return States(F.pad(hidden_BTD[:, :-1], (0, 0, 1, 0)), hidden_BTD, memory)
+        hidden_BTD, _ = network(batch.ids_BT, batch.positions_BTP, batch.real_BT)
+        return States(F.pad(hidden_BTD[:, :-1], (0, 0, 1, 0)), hidden_BTD)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from quartet.data.batch import Batch, is_own
-from quartet.models.network import Memory, Network
+from quartet.models.network import Network
 from quartet.objectives.base import IGNORED, Objective, States
 
 
@@ -17,8 +17,6 @@ class LanguageAutoencoding(Objective):
         wanted_BT = batch.real_BT if self.loss_on_specials else batch.real_BT & is_own(batch.ids_BT)
         return batch.ids_BT, batch.ids_BT.masked_fill(~wanted_BT, IGNORED)
 
-    def states(
-        self, network: Network, batch: Batch, memory: Memory | None = None, masked: bool = True
-    ) -> States:
-        hidden_BTD, memory = network(batch.ids_BT, batch.positions_BTP, batch.real_BT, memory)
-        return States(hidden_BTD, hidden_BTD, memory)
+    def states(self, network: Network, batch: Batch, masked: bool = True) -> States:
+        hidden_BTD, _ = network(batch.ids_BT, batch.positions_BTP, batch.real_BT)
+        return States(hidden_BTD, hidden_BTD)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from quartet.data.batch import Batch, is_own
-from quartet.models.network import Memory, Network
+from quartet.models.network import Network
 from quartet.objectives.base import IGNORED, Objective, States
 from quartet.text.tokenizer import SPECIALS
 
@@ -43,9 +43,7 @@ class MaskedLM(Objective):
         inputs_BT = torch.where(selected_BT & (fate_BT >= 0.9), noise_BT, inputs_BT)
         return inputs_BT, batch.ids_BT.masked_fill(~selected_BT, IGNORED)
 
-    def states(
-        self, network: Network, batch: Batch, memory: Memory | None = None, masked: bool = True
-    ) -> States:
+    def states(self, network: Network, batch: Batch, masked: bool = True) -> States:
         """Mask-and-predict: row b is read once for each of its own tokens, with that token hidden.
 
         With `masked` False the intact input is read once (the papers' BERT\\M, biLM\\M). Special tokens are never

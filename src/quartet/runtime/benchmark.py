@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from quartet.errors import InputError
 from quartet.objectives.mlm import MaskedLM
 from quartet.results import Measure
 from quartet.scoring.language_model import LanguageModel
@@ -34,18 +35,14 @@ class Timing:
 
 
 def median_interval(values: np.ndarray) -> Measure:
-    """The median with its 95 % interval from the order statistics (binomial; no assumption on the spread)."""
+    """The median with an interval of at least 95 % from the order statistics; none for fewer than 6 values."""
     from scipy.stats import binom
 
     ordered = np.sort(values)
-    low = int(binom.ppf(0.025, len(ordered), 0.5))
-    high = len(ordered) - 1 - low
-    return Measure(
-        float(np.median(ordered)),
-        len(ordered),
-        float(ordered[min(low, high)]),
-        float(ordered[max(low, high)]),
-    )
+    low = int(binom.ppf(0.025, len(ordered), 0.5)) - 1
+    if low < 0:
+        return Measure(float(np.median(ordered)), len(ordered))
+    return Measure(float(np.median(ordered)), len(ordered), float(ordered[low]), float(ordered[-1 - low]))
 
 
 def measure(call: Callable[[], object], repeats: int) -> Measure:
@@ -65,9 +62,20 @@ def benchmark(model: LanguageModel, sentences: dict[int, str], repeats: int) -> 
 
     Args:
         sentences: number of words -> a sentence of so many.
+
+    Raises:
+        InputError: a sentence does not fit into one input, so that its time would be that of two.
     """
+    room = model.card.model.max_length - 2
+    for words, sentence in sentences.items():
+        if model.card.model.reads != "streams" and len(model.tokenizer.encode(sentence)) > room:
+            raise InputError(
+                "params.yaml: runtime.words",
+                f"{words} words are more than the {room} tokens that {model.name} reads at once",
+                "take them out or raise max_length",
+            )
+    objective = model.objective
     for label, budget in variants(model):
-        objective = model.objective
         if isinstance(objective, MaskedLM) and budget is not None:
             objective.copy_budget = budget
         for words, sentence in sentences.items():
@@ -82,5 +90,5 @@ def benchmark(model: LanguageModel, sentences: dict[int, str], repeats: int) -> 
 def variants(model: LanguageModel) -> list[tuple[str, int | None]]:
     """The ways in which a model is timed, with the tokens of masked copies that go through it at once."""
     if isinstance(model.objective, MaskedLM):
-        return [(model.name, model.objective.copy_budget), (f"{model.name}-one-by-one", 1)]
+        return [(f"{model.name}-one-by-one", 1), (model.name, MaskedLM.copy_budget)]
     return [(model.name, None)]

@@ -13,6 +13,7 @@ from torch.nn import functional as F
 
 from quartet.data.batch import Batch, Row
 from quartet.data.segments import SegmentedTokens
+from quartet.errors import InputError
 from quartet.models.checkpoint import TOKENIZER, ModelCard, load_card, load_network
 from quartet.models.network import Network
 from quartet.objectives import OBJECTIVES
@@ -129,6 +130,8 @@ class LanguageModel:
     def _logprobs(
         self, rows: list[Row], ends: int, masked: bool, progress: Progress | None = None
     ) -> list[np.ndarray]:
+        if not rows:
+            return []
         sizes = np.array([len(row.ids) for row in rows], dtype=np.int64)
         bases = np.concatenate([[0], np.cumsum(sizes + ends)])
         values = np.full(int(bases[-1]), np.nan)
@@ -169,9 +172,15 @@ def load(folder: str | Path, device: str = "cpu") -> LanguageModel:
         device: ``cpu`` or ``cuda``.
 
     Raises:
-        InputError: the folder holds no model of ours, or one of its files is broken.
+        InputError: the folder holds no model of ours, one of its files is broken, or there is no such device.
     """
     folder = Path(folder)
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise InputError(
+            f"device {device}", "cannot be used here", "take cpu, or cuda where there is a GPU"
+        ) from error
     card = load_card(folder)
     tokenizer = TextTokenizer.load(folder / TOKENIZER)
     return LanguageModel(load_network(folder, card, tokenizer), tokenizer, card, device)

@@ -17,15 +17,27 @@ Report = Callable[[str, float, int], None]
 
 
 class ResumePoint(pl.Callback):
-    """Save everything needed to go on every `every` steps, into one file that is always whole."""
+    """Save everything needed to go on every `every` steps, into one file that is always whole.
 
-    def __init__(self, path: Path, every: int) -> None:
+    Where a validation falls on the same step, the file is written after it, so that its point of the curve is in it.
+    """
+
+    def __init__(self, path: Path, every: int, validate_every: int) -> None:
         self.path = path
         self.every = every
+        self.validate_every = validate_every
 
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Batch, batch_idx: int
     ) -> None:
+        if trainer.global_step % self.validate_every:
+            self._save(trainer)
+
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        if trainer.state.fn == "fit":
+            self._save(trainer)
+
+    def _save(self, trainer: pl.Trainer) -> None:
         step = trainer.global_step
         if step % self.every == 0 and step < (trainer.max_steps or 0):
             with atomic_path(self.path) as temporary:

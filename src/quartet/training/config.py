@@ -9,6 +9,7 @@ from pydantic.dataclasses import dataclass
 
 Count = Annotated[int, Field(ge=1)]
 Rate = Annotated[float, Field(gt=0.0)]
+Decay = Annotated[float, Field(ge=0.0, lt=1.0)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
@@ -38,7 +39,7 @@ class TrainingConfig:
     warmup: Share = 0.1
     schedule: Literal["linear", "cosine", "constant"] = "linear"
     weight_decay: Annotated[float, Field(ge=0.0)] = 0.01
-    betas: tuple[Share, Share] = (0.9, 0.999)
+    betas: tuple[Decay, Decay] = (0.9, 0.999)
     clip: Annotated[float, Field(ge=0.0)] = 1.0
     validate_every: Count = 100
     validation_batches: Annotated[int, Field(ge=0)] = 0

@@ -18,7 +18,7 @@ from quartet.data.batch import Batch, is_own
 from quartet.scoring.language_model import LanguageModel
 from quartet.training import randomness
 from quartet.training.config import TrainingConfig
-from quartet.training.fit import quiet
+from quartet.training.fit import silence_lightning
 from quartet.training.optim import build_optimiser
 
 
@@ -101,7 +101,7 @@ def fit_predict(
     Args:
         train_labels: classes from 0.
     """
-    quiet()
+    silence_lightning()
     labels = np.asarray(train_labels, dtype=np.int64)
     steps = settings.epochs * -(-len(train_texts) // settings.batch_size)
     training = TrainingConfig(

@@ -16,6 +16,7 @@ from torch.utils.data import DataLoader, IterableDataset
 
 from quartet.data import open_source
 from quartet.data.batch import Batch, BatchSource
+from quartet.data.sentences import SentenceSource
 from quartet.models.architectures import build
 from quartet.models.config import ModelConfig
 from quartet.models.network import Network
@@ -37,15 +38,18 @@ class Trained:
         curve: (step, validation loss in nats a target); the last point belongs to the weights.
         targets: targets behind each point.
         tokens: real tokens read.
-        seconds: of this run (from the resume point, if there was one), and `steps` the steps done in it.
+        cut: training tokens lost an epoch because their sentence is over the maximum length.
+        seconds: of this run (from the resume point, if there was one); `steps` and `run_tokens` were done in it.
     """
 
     network: Network
     curve: list[tuple[int, float]]
     targets: int
     tokens: int
+    cut: int
     seconds: float
     steps: int
+    run_tokens: int
 
 
 class _Steps(IterableDataset[Batch]):
@@ -67,7 +71,7 @@ def _loader(source: BatchSource, start: int = 0, count: int | None = None) -> Da
     return DataLoader(_Steps(source, start, count), batch_size=None)
 
 
-def quiet() -> None:
+def silence_lightning() -> None:
     """Lightning's advice about loaders, loggers and tips is for other programs."""
     for name in ("pytorch_lightning", "lightning.pytorch", "pytorch_lightning.utilities.rank_zero"):
         logging.getLogger(name).setLevel(logging.ERROR)
@@ -101,29 +105,32 @@ def fit(
     Raises:
         InputError: the loss is no longer a number.
     """
-    quiet()
+    silence_lightning()
     torch.manual_seed(randomness.seed_of(seed, randomness.INITIALISATION))
     network = build(model, tokenizer.vocab_size)
     objective = OBJECTIVES[model.objective](training.mask_probability, training.loss_on_specials)
     module = PretrainingModule(network, objective, training, seed)
-    done = 0
+    done, tokens_before = 0, 0
     if resume.is_file():
-        done = int(torch.load(resume, weights_only=True, map_location="cpu")["global_step"])
+        point = torch.load(resume, weights_only=True, map_location="cpu")
+        done, tokens_before = int(point["global_step"]), int(point["quartet"]["tokens"])
     train_source = open_source(model, train, tokenizer, batch_size=training.batch_size, seed=seed)
     valid_source = open_source(model, valid, tokenizer, batch_size=training.batch_size, seed=None)
     valid_batches = min(
         valid_source.steps_per_epoch, training.validation_batches or valid_source.steps_per_epoch
     )
-    callbacks: list[pl.Callback] = [ResumePoint(resume, training.checkpoint_every)]
+    callbacks: list[pl.Callback] = []
+    validate_every = min(training.validate_every, training.steps)
     if report is not None:
         callbacks.append(ReportValidation(report))
+    callbacks.append(ResumePoint(resume, training.checkpoint_every, validate_every))
     if progress:
         callbacks.append(TQDMProgressBar(refresh_rate=20))
     trainer = pl.Trainer(
         accelerator="gpu" if device.startswith("cuda") else "cpu",
         devices=1,
         max_steps=training.steps,
-        val_check_interval=min(training.validate_every, training.steps),
+        val_check_interval=validate_every,
         check_val_every_n_epoch=None,
         num_sanity_val_steps=0,
         gradient_clip_val=training.clip or None,
@@ -151,6 +158,8 @@ def fit(
         module.curve,
         module.validation_targets,
         module.tokens,
+        train_source.cut if isinstance(train_source, SentenceSource) else 0,
         seconds,
         training.steps - done,
+        module.tokens - tokens_before,
     )
