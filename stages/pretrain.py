@@ -64,6 +64,7 @@ def pretrain(name: str) -> None:
         write_results(layout.rows("pretrain", name), rows)
         run.log_results(rows)
         run.log_artifact(layout.curve(name))
+        run.log_metric("tokens_cut", read_json(next(iter(finished.values())) / "curve.json")["cut"])
     unfinished_run.unlink()
     for folder in finished.values():
         for older in folder.parent.iterdir():
@@ -150,7 +151,6 @@ def rows_of_seed(params: Params, name: str, seed: int, folder: Path, device: str
     measures = {
         "loss": Measure(curve["points"][-1][1], curve["targets"]),
         "tokens": Measure(curve["tokens"], 1),
-        "tokens-cut": Measure(curve["cut"], 1),
         "parameters": Measure(card.parameters, 1),
     }
     return rows_of(

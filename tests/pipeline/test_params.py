@@ -51,7 +51,7 @@ MISTAKES = {
         "layerz: 3",
         "models.unilm.layerz: unknown key; the nearest known key is 'layers'",
     ),
-    "deep unknown key": ("{steps: 1400", "{stepz: 600", "models.unilm.training.stepz: unknown key"),
+    "deep unknown key": ("{steps: 2000", "{stepz: 600", "models.unilm.training.stepz: unknown key"),
     "unknown section": ("runtime:", "runtimes:", "runtimes: unknown key; the nearest known key is 'runtime'"),
     "unlike any key": ("layers: 2", "qqq: 3", "models.unilm.qqq: unknown key; the known keys are"),
     "missing key": ("    layers: 2\n", "", "models.unilm.layers: missing"),
