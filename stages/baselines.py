@@ -15,7 +15,7 @@ from pipeline.tracking import stage_run
 from pipeline.word_rows import word_measures
 from quartet.evaluation.classification import BASELINES, classification_measures, cross_validate
 from quartet.evaluation.datasets import Floats, LabelledText, SimilaritySet, WordPairs
-from quartet.evaluation.perplexity import perplexity_measures, unigram_logprobs
+from quartet.evaluation.perplexity import perplexity_measures, unigram_entropy, unigram_logprobs
 from quartet.evaluation.sts import similarity_measures
 from quartet.evaluation.word2vec import Word2VecConfig, train_word2vec
 from quartet.nbest.formats import jsonl
@@ -66,7 +66,7 @@ def rows(
 
 
 def unigram(params: Params, layout: Layout) -> list[Result]:
-    """The entropy of the test tokens' own frequencies, the least loss without context."""
+    """The entropy of the tokens' own frequencies, the least loss without context: of validation and of test tokens."""
     found: list[Result] = []
     for corpus, tokenizer in pairs(params).values():
         encoded = EncodedCorpus.open(layout.encoded(corpus, tokenizer), "test")
@@ -81,6 +81,10 @@ def unigram(params: Params, layout: Layout) -> list[Result]:
         )
         kept = {"entropy": measures["loss"], "ppl": measures["ppl"]}
         system = "unigram" if len(pairs(params)) == 1 else f"unigram/{tokenizer}"
+        valid = EncodedCorpus.open(layout.encoded(corpus, tokenizer), "valid")
+        entropy = {"loss": Measure(unigram_entropy([valid.ids]), len(valid.ids))}
+        scale = "frequencies of the validation tokens themselves"
+        found += rows(params, entropy, "training", system, corpus, "valid", scale)
         found += rows(
             params, kept, "perplexity", system, corpus, "test", "frequencies of the test tokens themselves"
         )

@@ -1,0 +1,50 @@
+"""What the committed report of the sample must hold."""
+
+from __future__ import annotations
+
+from quartet.results import Result, read_results
+from tests.imports import ROOT
+
+ROWS = read_results(ROOT / "reports" / "sample" / "results.jsonl")
+
+
+def one(table: str, system: str, split: str, metric: str) -> Result:
+    found = [
+        row
+        for row in ROWS
+        if (row.table, row.system, row.split, row.metric) == (table, system, split, metric)
+    ]
+    assert len(found) == 1, (table, system, split, metric)
+    return found[0]
+
+
+def test_tta_learns_context_and_not_frequencies_alone() -> None:
+    entropy = one("training", "unigram", "valid", "loss")
+    loss = one("training", "tta", "valid", "loss")
+    assert loss.value <= entropy.value - 0.3
+    assert 0.99 * entropy.n <= loss.n <= entropy.n, "of the same tokens, but for ends of over-long sentences"
+
+
+def test_models_of_a_family_are_of_one_size_and_trained_for_equally_many_steps() -> None:
+    scales = {row.system: row.scale for row in ROWS if row.table == "training" and row.metric == "parameters"}
+    sizes = {row.system: row.value for row in ROWS if row.table == "training" and row.metric == "parameters"}
+    for family in (("unilm", "bilm", "tta"), ("transformer-xl", "segatron-xl")):
+        assert len({scales[name] for name in family}) == 1
+        assert len({sizes[name] for name in family}) == 1
+
+
+def test_every_score_has_an_interval_that_holds_it() -> None:
+    for row in ROWS:
+        if row.metric in ("ppl", "pppl", "wer", "pearson", "spearman", "accuracy", "f1"):
+            assert row.ci_low is not None and row.ci_high is not None, row
+            assert row.ci_low <= row.value <= row.ci_high, row
+
+
+def test_an_oracle_is_no_worse_than_any_reranking() -> None:
+    wer = {
+        row.system: row.value
+        for row in ROWS
+        if (row.table, row.split, row.metric) == ("rerank", "test", "wer")
+    }
+    assert {"first-pass", "oracle", "unilm", "bilm", "bilm-intact", "tta"} <= set(wer)
+    assert all(wer["oracle"] <= value for value in wer.values())
