@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from pipeline.params import load
 from pipeline.readme import block, placed
 from quartet.results import read_results
+from tests.committed import committed
 from tests.imports import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_results_are_those_of_the_report() -> None:
-    report = ROOT / "reports" / "sample"
-    content = block(read_results(report / "results.jsonl"), read_results(report / "timings.jsonl"))
-    assert placed(README, content) == README, "run python -m pipeline.readme"
+def test_the_results_are_those_of_the_report(tmp_path: Path) -> None:
+    results, timings = (
+        committed(f"reports/sample/{name}.jsonl", tmp_path) for name in ("results", "timings")
+    )
+    readme = committed("README.md", tmp_path).read_text(encoding="utf-8")
+    content = block(read_results(results), read_results(timings))
+    assert placed(readme, content) == readme, "run python -m pipeline.readme"
 
 
 def test_every_make_target_and_model_of_the_text_exists() -> None:

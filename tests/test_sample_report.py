@@ -2,48 +2,55 @@
 
 from __future__ import annotations
 
+import pytest
+
 from quartet.results import Result, read_results
-from tests.imports import ROOT
+from tests.committed import committed
 
-ROWS = read_results(ROOT / "reports" / "sample" / "results.jsonl")
+Rows = list[Result]
 
 
-def one(table: str, system: str, split: str, metric: str) -> Result:
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    return read_results(committed("reports/sample/results.jsonl", tmp_path_factory.mktemp("report")))
+
+
+def one(rows: Rows, table: str, system: str, split: str, metric: str) -> Result:
     found = [
         row
-        for row in ROWS
+        for row in rows
         if (row.table, row.system, row.split, row.metric) == (table, system, split, metric)
     ]
     assert len(found) == 1, (table, system, split, metric)
     return found[0]
 
 
-def test_tta_learns_context_and_not_frequencies_alone() -> None:
-    entropy = one("training", "unigram", "valid", "loss")
-    loss = one("training", "tta", "valid", "loss")
+def test_tta_learns_context_and_not_frequencies_alone(rows: Rows) -> None:
+    entropy = one(rows, "training", "unigram", "valid", "loss")
+    loss = one(rows, "training", "tta", "valid", "loss")
     assert loss.value <= entropy.value - 0.3
     assert 0.99 * entropy.n <= loss.n <= entropy.n, "of the same tokens, but for ends of over-long sentences"
 
 
-def test_models_of_a_family_are_of_one_size_and_trained_for_equally_many_steps() -> None:
-    scales = {row.system: row.scale for row in ROWS if row.table == "training" and row.metric == "parameters"}
-    sizes = {row.system: row.value for row in ROWS if row.table == "training" and row.metric == "parameters"}
+def test_models_of_a_family_are_of_one_size_and_trained_for_equally_many_steps(rows: Rows) -> None:
+    scales = {row.system: row.scale for row in rows if row.table == "training" and row.metric == "parameters"}
+    sizes = {row.system: row.value for row in rows if row.table == "training" and row.metric == "parameters"}
     for family in (("unilm", "bilm", "tta"), ("transformer-xl", "segatron-xl")):
         assert len({scales[name] for name in family}) == 1
         assert len({sizes[name] for name in family}) == 1
 
 
-def test_every_score_has_an_interval_that_holds_it() -> None:
-    for row in ROWS:
+def test_every_score_has_an_interval_that_holds_it(rows: Rows) -> None:
+    for row in rows:
         if row.metric in ("ppl", "pppl", "wer", "pearson", "spearman", "accuracy", "f1"):
             assert row.ci_low is not None and row.ci_high is not None, row
             assert row.ci_low <= row.value <= row.ci_high, row
 
 
-def test_an_oracle_is_no_worse_than_any_reranking() -> None:
+def test_an_oracle_is_no_worse_than_any_reranking(rows: Rows) -> None:
     wer = {
         row.system: row.value
-        for row in ROWS
+        for row in rows
         if (row.table, row.split, row.metric) == ("rerank", "test", "wer")
     }
     assert {"first-pass", "oracle", "unilm", "bilm", "bilm-intact", "tta"} <= set(wer)
