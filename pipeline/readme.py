@@ -84,6 +84,7 @@ def block(results: list[Result], timings: list[Result]) -> str:
         f"Pearson on Lee's {found.count('sts', 'pearson')} pairs.",
         "",
         *family(found),
+        *unused(results),
         "",
         "The paper's models have 3 layers of 512, 1 to 2 M steps and 13 to 17 GB of text.",
         "",
@@ -128,6 +129,18 @@ def family(found: Figures) -> list[str]:
     unigram = found.text("perplexity", "unigram", "test", "entropy", 2)
     rows.append(["unigram entropy of the same tokens", unigram, "–", "–", "–", "–"])
     return grid(heads, rows)
+
+
+def unused(results: list[Result]) -> list[str]:
+    """A sentence on the systems to which dev gave no weight, if there are any."""
+    weights = {row.system: row.value for row in results if (row.table, row.metric) == ("rerank", "weight")}
+    names = [f"`{system}`" for system, weight in sorted(weights.items()) if weight == 0]
+    if not names:
+        return []
+    return [
+        f"The lists of dev chose weight 0 for {', '.join(names)}: these keep the recogniser's own ranking.",
+        "",
+    ]
 
 
 def segments(found: Figures) -> list[str]:
