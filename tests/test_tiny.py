@@ -152,11 +152,11 @@ def test_user_errors_are_one_line_and_leave_nothing(clone: Clone) -> None:
     whole = lists.read_bytes()
     cases = []
     lists.write_bytes(whole[: len(whole) // 2])
-    cases.append((clone.run("stages.nbest", "sample-speech", expect=2), ["dev.json", "line"]))
+    cases.append((clone.run("stages.nbest", "sample-speech", expect=2), ["dev.json:", "not valid JSON"]))
     lists.write_bytes(whole.replace(b'"score": -', b'"score": "-', 1))
     cases.append((clone.run("stages.nbest", "sample-speech", expect=2), ["dev.json"]))
     lists.unlink()
-    cases.append((clone.run("stages.nbest", "sample-speech", expect=2), ["dev.json", "no such file"]))
+    cases.append((clone.run("stages.nbest", "sample-speech", expect=2), ["dev.json", "No such file"]))
     lists.write_bytes(whole)
     clone.edit("layers: 1", "layerz: 1")
     cases.append(
