@@ -2,7 +2,7 @@
 
     python -m pipeline.readme
 
-A test holds the README against the report, so that no figure in it is typed by hand.
+A test holds the README against the report, so that none of our results in it is typed by hand.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class TTAConfig:
         first_query: ``position``: the first layer's query is the position embedding alone (the paper);
             ``mask_token``: it is the sum of the [MASK] and position embeddings (the released code).
         normalise_inputs: layer-normalise what enters the layers, X + P as every layer's key and value and the first
-            query, as the released code does. The paper says nothing of it; without it T-TA learns very slowly.
+            query, as the released code does. The paper says nothing of it.
     """
 
     first_query: Literal["position", "mask_token"] = "position"
@@ -80,8 +80,7 @@ class ModelConfig:
         init_std: standard deviation of the initial weights. BERT's is 0.02, for a width of 768; narrow models need
             more.
         position_init: trained absolute positions start as ``normal`` noise (BERT), or as a ``sinusoid`` (Vaswani et
-            al. 2017, scaled to `init_std`), in which neighbours are alike from the start, so that little text teaches
-            T-TA and masked models to look at them.
+            al. 2017, scaled to `init_std`), in which neighbours are alike from the start.
         head: ``transform``: dense, GELU, normalisation, then the tied embedding (BERT's); ``tied``: the embedding
             alone.
     """
