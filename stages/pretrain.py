@@ -116,6 +116,7 @@ def train_seed(
         corpus=model.corpus,
         corpus_words=int(train.sentence_words.sum()),
         steps=model.training.steps,
+        best_step=trained.best_step,
         parameters=trained.network.parameter_count,
         model=model.config,
         training=model.training,
@@ -131,7 +132,7 @@ def train_seed(
         },
     )
     with atomic_dir(folder / "model") as output:
-        save_model(output, trained.network, card, tokenizer)
+        save_model(output, {"last": trained.network.state_dict(), "best": trained.best}, card, tokenizer)
     (folder / "resume.ckpt").unlink(missing_ok=True)
 
 

@@ -30,7 +30,8 @@ def model(small_corpus: Small, tmp_path: Path) -> Path:
     made = random_model("bilm", small_corpus[0])
     folder = tmp_path / "model"
     folder.mkdir()
-    save_model(folder, made.network, made.card, made.tokenizer)
+    state = made.network.state_dict()
+    save_model(folder, {"last": state, "best": state}, made.card, made.tokenizer)
     return folder
 
 

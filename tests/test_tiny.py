@@ -92,6 +92,7 @@ def test_every_table_has_rows_with_n_and_a_scale(clone: Clone) -> None:
 def test_model_folders_hold_what_load_opens_and_no_more(clone: Clone) -> None:
     folder = clone.folder / "artifacts" / "tiny" / "models" / "tta"
     assert sorted(path.name for path in folder.iterdir()) == [
+        "best.safetensors",
         "config.json",
         "model.safetensors",
         "tokenizer.json",

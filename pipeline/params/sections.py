@@ -96,6 +96,17 @@ class Model(ModelConfig):
     tokenizer: Text
     training: TrainingConfig
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unused = {
+            "mask_probability": self.objective != "mlm",
+            "max_selected": self.objective != "mlm",
+            "loss_on_specials": self.objective == "clm",
+        }
+        for key, idle in unused.items():
+            if idle and getattr(self.training, key) != getattr(TrainingConfig, key):
+                raise ValueError(f"training.{key} means nothing for objective {self.objective}: remove it")
+
     @property
     def config(self) -> ModelConfig:
         """The model alone, as a checkpoint keeps it."""

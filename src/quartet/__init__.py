@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from quartet.scoring.language_model import LanguageModel
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 
-def load(folder: str | Path, device: str = "cpu") -> LanguageModel:
+def load(
+    folder: str | Path, device: str = "cpu", weights: Literal["last", "best"] | None = None
+) -> LanguageModel:
     """Open a trained model: see :func:`quartet.scoring.language_model.load`."""
     from quartet.scoring.language_model import load as load_model
 
-    return load_model(folder, device)
+    return load_model(folder, device, weights)

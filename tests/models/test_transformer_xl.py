@@ -67,9 +67,9 @@ def test_attention_is_equation_one(positions: list[str], memory: int) -> None:
     model.phases = RelativePhases(config.dim, config.positions).double()
     source_BSD = torch.randn(1, 5 + memory, 20, dtype=torch.float64)
     _, positions_BSP, _ = random_inputs(1, 5 + memory)
-    angles_BSF = model.phases.angles(positions_BSP, positions_BSP[:, :1])
+    relative = model._relative(positions_BSP, torch.ones(1, 5, dtype=torch.bool))
     x_BTD = source_BSD[:, memory:]
-    ours = model.layers[0].attention(x_BTD, source_BSD, model.u_HK, model.v_HK, angles_BSF)[0]
+    ours = model.layers[0].attention(x_BTD, source_BSD, model.u_HK, model.v_HK, relative)[0]
     naive = naive_attention(model, x_BTD[0], source_BSD[0], positions_BSP[0])
     assert (ours - naive).abs().max() < 1e-6
 

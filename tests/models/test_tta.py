@@ -14,16 +14,17 @@ LAE = {"objective": "lae", "architecture": "tta"}
 
 
 def gradients(network: Network, inputs: tuple[Tensor, Tensor, Tensor], row: int, place: int) -> Tensor:
-    """The gradient of one token's logits (in a random direction) to every input token's embedding: (B, T, D)."""
+    """The gradient of one token's distribution (in a random direction) to every input's embedding: (B, T, D)."""
     kept: list[Tensor] = []
 
     def keep(module: torch.nn.Module, args: tuple[Tensor, ...], output: Tensor) -> None:
-        output.retain_grad()
-        kept.append(output)
+        if output.dim() == 3:  # not the one of [MASK] for the first query
+            output.retain_grad()
+            kept.append(output)
 
     handle = network.tokens.register_forward_hook(keep)
     hidden_BTD, _ = network(*inputs)
-    (network.logits(hidden_BTD)[row, place] * torch.randn(VOCABULARY)).sum().backward()
+    (network.logprobs(hidden_BTD)[row, place] * torch.randn(VOCABULARY)).sum().backward()
     handle.remove()
     assert len(kept) == 1 and kept[0].grad is not None
     return kept[0].grad

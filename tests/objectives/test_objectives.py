@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
 from quartet.data.batch import Batch, Row, collate, framed
@@ -10,9 +11,11 @@ from quartet.models.architectures import build
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED
 from quartet.objectives.mlm import MASK_ID, MaskedLM
+from quartet.training.randomness import rows
 from tests.models.shapes import KINDS, VOCABULARY, small
 
 BOS, EOS, PAD = 5, 6, 0
+RANDOM = np.random.default_rng
 
 
 def batch_of(*texts: list[int]) -> Batch:
@@ -23,7 +26,7 @@ def batch_of(*texts: list[int]) -> Batch:
 def test_clm_predicts_the_next_token_and_the_end() -> None:
     objective = OBJECTIVES["clm"]()
     batch = batch_of([7, 8, 9], [10])
-    inputs, targets = objective.training_pair(batch, VOCABULARY, torch.Generator())
+    inputs, targets = objective.training_pair(batch, VOCABULARY, RANDOM)
     assert inputs is batch.ids_BT
     assert targets.tolist() == [[7, 8, 9, EOS, IGNORED], [10, EOS, IGNORED, IGNORED, IGNORED]]
     assert objective.predicted(batch).tolist() == [
@@ -36,22 +39,22 @@ def test_a_stream_has_a_target_behind_its_last_token() -> None:
     batch = Batch(
         torch.tensor([[7, 8]]), torch.zeros(1, 2, 4), torch.ones(1, 2, dtype=torch.bool), torch.tensor([9])
     )
-    _, targets = OBJECTIVES["clm"]().training_pair(batch, VOCABULARY, torch.Generator())
+    _, targets = OBJECTIVES["clm"]().training_pair(batch, VOCABULARY, RANDOM)
     assert targets.tolist() == [[8, 9]]
 
 
 def test_lae_predicts_its_input() -> None:
     batch = batch_of([7, 1], [10])
-    _, targets = OBJECTIVES["lae"]().training_pair(batch, VOCABULARY, torch.Generator())
+    _, targets = OBJECTIVES["lae"]().training_pair(batch, VOCABULARY, RANDOM)
     assert targets.tolist() == [[IGNORED, 7, 1, IGNORED], [IGNORED, 10, IGNORED, IGNORED]]
-    _, targets = OBJECTIVES["lae"](loss_on_specials=True).training_pair(batch, VOCABULARY, torch.Generator())
+    _, targets = OBJECTIVES["lae"](loss_on_specials=True).training_pair(batch, VOCABULARY, RANDOM)
     assert targets.tolist() == [[BOS, 7, 1, EOS], [BOS, 10, EOS, IGNORED]]
 
 
 def test_mlm_selects_fifteen_percent_and_masks_most_of_them() -> None:
     objective = MaskedLM()
     batch = batch_of(*([list(range(7, 23))] * 400))
-    random = torch.Generator().manual_seed(0)
+    random = rows(0, 0, step=0)
     inputs, targets = objective.training_pair(batch, VOCABULARY, random)
     selected = targets != IGNORED
     assert (selected.sum(1) == round(0.15 * 16)).all()
@@ -62,10 +65,39 @@ def test_mlm_selects_fifteen_percent_and_masks_most_of_them() -> None:
     kept = (inputs[selected] == targets[selected]).float().mean().item()
     assert abs(masked - 0.8) < 0.05
     assert abs(kept - (0.1 + 0.1 / 16)) < 0.04, "a random token may be the right one"
-    again, _ = objective.training_pair(batch, VOCABULARY, random)
-    assert not torch.equal(inputs, again), "dynamic: another draw, other masks"
+    again, _ = objective.training_pair(batch, VOCABULARY, rows(0, 0, step=1))
+    assert not torch.equal(inputs, again), "dynamic: another step, other masks"
     short = batch_of([7])
     assert (objective.training_pair(short, VOCABULARY, random)[1] != IGNORED).sum() == 1
+    empty = batch_of([], [7])
+    assert (objective.training_pair(empty, VOCABULARY, random)[1] != IGNORED).sum(1).tolist() == [0, 1]
+
+
+def test_mlm_settings_of_what_may_be_selected() -> None:
+    batch = batch_of(*([list(range(7, 23))] * 40))
+    capped = MaskedLM(mask_probability=0.5, max_selected=3)
+    assert ((capped.training_pair(batch, VOCABULARY, RANDOM)[1] != IGNORED).sum(1) == 3).all()
+    everywhere = MaskedLM(mask_probability=0.99, loss_on_specials=True)
+    targets = everywhere.training_pair(batch, VOCABULARY, RANDOM)[1]
+    assert (targets[:, 0] == BOS).any() and (targets[:, -1] == EOS).any()
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_the_parts_of_a_batch_have_its_targets(name: str) -> None:
+    """Same masks, same number of targets, whatever a batch is divided into; parts without rows have none."""
+    objective = OBJECTIVES[name]()
+    batch = batch_of(list(range(7, 20)), [7, 8, 9], [10])
+    random = rows(3, 0, step=5)
+    whole = objective.training_pair(batch, VOCABULARY, random)
+    for parts in (1, 2, 3, 5):
+        split = batch.split(parts, objective.targets(batch, VOCABULARY))
+        assert len(split) == parts
+        assert {part.step_targets for part in split} == {int((whole[1] != IGNORED).sum())}
+        for part in split:
+            inputs, targets = objective.training_pair(part, VOCABULARY, random)
+            here = slice(part.first_row, part.first_row + len(inputs))
+            assert torch.equal(inputs, whole[0][here, : inputs.shape[1]])
+            assert torch.equal(targets, whole[1][here, : targets.shape[1]])
 
 
 def test_mask_and_predict_hides_one_token_at_a_time() -> None:

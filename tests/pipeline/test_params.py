@@ -76,6 +76,16 @@ MISTAKES = {
     ),
     "NaN": ("learning_rate: 2e-3", "learning_rate: .nan", "models.unilm.training.learning_rate: nan is not"),
     "impossible combination": ("heads: 4", "heads: 5", "models.unilm: heads must divide dim"),
+    "a setting of another objective": (
+        "training: {steps: 2000,",
+        "training: {mask_probability: 0.2, steps: 2000,",
+        "models.unilm: training.mask_probability means nothing for objective clm",
+    ),
+    "more parts than rows": (
+        "{steps: 2000,",
+        "{accumulate: 13, steps: 2000,",
+        "accumulate 13 parts are more than",
+    ),
     "unknown word": (
         "objective: clm",
         "objective: clmm",

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from torch.nn import functional as F
 
 import quartet
 from quartet.errors import InputError
@@ -39,11 +38,19 @@ def random_model(kind: str, tokenizer: TextTokenizer) -> LanguageModel:
         corpus="made-up",
         corpus_words=1,
         steps=0,
+        best_step=0,
         parameters=network.parameter_count,
         model=config,
         training=TrainingConfig(steps=1, batch_size=1, learning_rate=1e-3),
     )
     return LanguageModel(network, tokenizer, card)
+
+
+def save(model: LanguageModel, folder: Path) -> None:
+    """The model as last weights, and as best ones with a larger bias."""
+    last = model.network.state_dict()
+    best = {name: tensor + 1 if name == "head.bias_V" else tensor for name, tensor in last.items()}
+    save_model(folder, {"last": last, "best": best}, model.card, model.tokenizer)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -80,7 +87,7 @@ def test_unilm_is_the_chain_rule(small_corpus: Small) -> None:
     positions[..., 0] = torch.arange(full.shape[1])
     with torch.no_grad():
         hidden, _ = model.network(full, positions, torch.ones_like(full, dtype=torch.bool))
-        expected = F.log_softmax(model.network.logits(hidden), -1)[0, range(len(ids) + 1), full[0, 1:]]
+        expected = model.network.logprobs(hidden)[0, range(len(ids) + 1), full[0, 1:]]
     assert np.allclose(model.token_logprobs([TEXTS[0]])[0], expected.numpy(), atol=1e-5)
 
 
@@ -123,15 +130,19 @@ def test_corpus_logprobs_cover_each_token_of_each_document(small_corpus: Small, 
 @pytest.mark.parametrize("kind", ["tta", "segatron-xl"])
 def test_a_saved_model_opens_with_the_same_scores(small_corpus: Small, kind: str, tmp_path: Path) -> None:
     model = random_model(kind, small_corpus[0])
-    save_model(tmp_path, model.network, model.card, model.tokenizer)
+    save(model, tmp_path)
     opened = quartet.load(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "best.safetensors",
         "config.json",
         "model.safetensors",
         "tokenizer.json",
     ]
     assert opened.score(TEXTS) == model.score(TEXTS)
     assert opened.card == model.card
+    best = quartet.load(tmp_path, weights="best")
+    assert torch.equal(best.network.head.bias_V, model.network.head.bias_V + 1)
+    assert "step 0 of 0 steps" in best.scale and "step 0" not in opened.scale
 
 
 def test_no_text_has_no_score(small_corpus: Small) -> None:
@@ -142,7 +153,7 @@ def test_no_text_has_no_score(small_corpus: Small) -> None:
 
 def test_a_device_that_is_not_there_is_refused(small_corpus: Small, tmp_path: Path) -> None:
     model = random_model("tta", small_corpus[0])
-    save_model(tmp_path, model.network, model.card, model.tokenizer)
+    save(model, tmp_path)
     with pytest.raises(InputError, match="device nonsense: cannot be used"):
         quartet.load(tmp_path, device="nonsense")
 
@@ -151,7 +162,7 @@ def test_broken_models_are_refused_in_one_line(small_corpus: Small, tmp_path: Pa
     model = random_model("tta", small_corpus[0])
     with pytest.raises(InputError, match=r"no config\.json"):
         quartet.load(tmp_path)
-    save_model(tmp_path, model.network, model.card, model.tokenizer)
+    save(model, tmp_path)
     weights = tmp_path / "model.safetensors"
     whole = weights.read_bytes()
     weights.write_bytes(whole[: len(whole) // 2])

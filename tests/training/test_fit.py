@@ -29,7 +29,7 @@ def train(corpus: Small, kind: str, resume: Path, **changes: Any) -> Trained:
         "validate_every": 6,
         "checkpoint_every": 5,
     }
-    config = small(**{"dropout": 0.1, **KINDS[kind]})
+    config = small(**{"dropout": changes.pop("dropout", 0.1), **KINDS[kind]})
     training = TrainingConfig(**{**settings, **changes})
     return fit(config, training, tokenizer, splits["train"], splits["valid"], seed=7, resume=resume)
 
@@ -97,6 +97,55 @@ def test_a_loss_that_is_no_number_stops_the_training(small_corpus: Small, tmp_pa
         train(small_corpus, "unilm", tmp_path / "a.ckpt", learning_rate=1e30, clip=0.0, warmup=0.0)
 
 
+@pytest.mark.parametrize("kind", ["unilm", "bilm", "tta", "segatron-xl"])
+def test_accumulated_parts_are_one_batch(small_corpus: Small, kind: str, tmp_path: Path) -> None:
+    """The same curve and weights but for rounding: the parts weigh by their targets, and share masks and memory."""
+    changes: dict[str, Any] = {"steps": 6, "validate_every": 3, "checkpoint_every": 2, "dropout": 0.0}
+    whole = train(small_corpus, kind, tmp_path / "1.ckpt", **changes)
+    parts = train(small_corpus, kind, tmp_path / "3.ckpt", accumulate=3, **changes)
+    assert [loss for _, loss in parts.curve] == pytest.approx([loss for _, loss in whole.curve], abs=1e-5)
+    assert parts.tokens == whole.tokens
+    resumed = train(small_corpus, kind, tmp_path / "3.ckpt", accumulate=3, **changes)
+    assert resumed.steps == 2, "the resume point of step 4 was left there"
+    assert resumed.curve == parts.curve
+    for name, tensor in parts.network.state_dict().items():
+        assert torch.allclose(tensor, whole.network.state_dict()[name], atol=1e-4), name
+        assert torch.equal(tensor, resumed.network.state_dict()[name]), name
+
+
+def test_mixed_precision(small_corpus: Small, tmp_path: Path) -> None:
+    full, mixed = (
+        train(small_corpus, "segatron-xl", tmp_path / name, precision=name) for name in ("fp32", "bf16")
+    )
+    assert mixed.curve != full.curve
+    assert mixed.curve[-1][1] == pytest.approx(full.curve[-1][1], abs=0.05)
+    assert all(tensor.dtype == torch.float32 for tensor in mixed.network.state_dict().values())
+    with pytest.raises(InputError, match=r"training\.precision: fp16 cannot be used on cpu"):
+        train(small_corpus, "tta", tmp_path / "a.ckpt", precision="fp16")
+
+
+def test_the_best_weights_are_kept(small_corpus: Small, tmp_path: Path) -> None:
+    """A rate that drives the loss up in the end: the best weights are of the lowest point, also after a resume."""
+    changes: dict[str, Any] = {
+        "schedule": "constant",
+        "schedule_steps": 60,
+        "learning_rate": 0.03,
+        "warmup": 0.5,
+        "clip": 0.0,
+        "validate_every": 2,
+        "checkpoint_every": 25,
+    }
+    trained = train(small_corpus, "unilm", tmp_path / "a.ckpt", steps=60, **changes)
+    step, lowest = min(trained.curve, key=lambda point: point[1])
+    assert trained.best_step == step < 60 and lowest < trained.curve[-1][1]
+    shorter = train(small_corpus, "unilm", tmp_path / "b.ckpt", steps=step, **changes)
+    for name, tensor in shorter.network.state_dict().items():
+        assert torch.equal(tensor, trained.best[name]), name
+    again = train(small_corpus, "unilm", tmp_path / "a.ckpt", steps=60, **changes)
+    assert again.steps == 10 and again.best_step == step
+    assert all(torch.equal(again.best[name], trained.best[name]) for name in trained.best)
+
+
 def test_schedules() -> None:
     settings: dict[str, Any] = {"steps": 100, "batch_size": 1, "learning_rate": 1.0, "warmup": 0.1}
     linear = schedule(TrainingConfig(**settings))
@@ -104,6 +153,10 @@ def test_schedules() -> None:
     cosine = schedule(TrainingConfig(**settings, schedule="cosine"))
     assert cosine(55) == pytest.approx(0.5) and cosine(100) == pytest.approx(0.0)
     assert schedule(TrainingConfig(**settings, schedule="constant"))(99) == 1.0
+    unfinished = schedule(TrainingConfig(**settings, schedule="cosine", schedule_steps=200))
+    assert unfinished(19) == 1.0 and unfinished(110) == pytest.approx(0.5) and unfinished(99) > 0.5
+    root = schedule(TrainingConfig(**settings, schedule="inverse-sqrt"))
+    assert root(9) == 1.0 and root(39) == pytest.approx(0.5)
 
 
 def test_weight_decay_spares_biases_and_normalisation() -> None:

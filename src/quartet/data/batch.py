@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -25,6 +26,9 @@ class Batch:
         real_BT: False at padding.
         following_B: the token after each row's last one (streams only), a target for CLM.
         fresh: the rows do not continue those of the batch before.
+        first_row: number of the first row within the step's whole batch, of which this may be a part.
+        part: number of this part.
+        step_targets: targets of the whole batch, where this is a part of it; None: it is the whole.
     """
 
     ids_BT: Tensor
@@ -32,6 +36,9 @@ class Batch:
     real_BT: Tensor
     following_B: Tensor | None = None
     fresh: bool = True
+    first_row: int = 0
+    part: int = 0
+    step_targets: int | None = None
 
     def to(self, device: torch.device | str) -> Batch:
         following_B = None if self.following_B is None else self.following_B.to(device)
@@ -42,6 +49,33 @@ class Batch:
             real_BT=self.real_BT.to(device),
             following_B=following_B,
         )
+
+    def split(self, parts: int, targets: int) -> list[Batch]:
+        """Exactly `parts` batches that together are this one; some have no rows where there are too few.
+
+        Args:
+            targets: how many this batch has.
+        """
+        rows = len(self.ids_BT)
+        edges = [rows * part // parts for part in range(parts + 1)]
+        split = []
+        for part, (low, high) in enumerate(itertools.pairwise(edges)):
+            real_BT = self.real_BT[low:high]
+            width = max(1, int(real_BT.any(dim=0).sum()))
+            following_B = None if self.following_B is None else self.following_B[low:high]
+            split.append(
+                Batch(
+                    ids_BT=self.ids_BT[low:high, :width],
+                    positions_BTP=self.positions_BTP[low:high, :width],
+                    real_BT=real_BT[:, :width],
+                    following_B=following_B,
+                    fresh=self.fresh,
+                    first_row=low,
+                    part=part,
+                    step_targets=targets,
+                )
+            )
+        return split
 
 
 class BatchSource(Protocol):

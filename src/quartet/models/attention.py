@@ -78,9 +78,9 @@ class PostNormLayer(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.attention = MultiHeadAttention(config)
-        self.attention_norm = nn.LayerNorm(config.dim)
+        self.attention_norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
         self.feed_forward = FeedForward(config)
-        self.feed_forward_norm = nn.LayerNorm(config.dim)
+        self.feed_forward_norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(

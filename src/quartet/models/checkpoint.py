@@ -1,4 +1,4 @@
-"""A trained model as a folder: model.safetensors, config.json, tokenizer.json."""
+"""A trained model as a folder: model.safetensors, best.safetensors, config.json, tokenizer.json."""
 
 from __future__ import annotations
 
@@ -6,21 +6,26 @@ import dataclasses
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
+from torch import Tensor
 
 from quartet.errors import InputError
 from quartet.files import read_json, write_json
-from quartet.models.architectures import build
+from quartet.models.architectures import build_for
 from quartet.models.config import ModelConfig
 from quartet.models.network import Network
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.config import TrainingConfig
 
-WEIGHTS, CONFIG, TOKENIZER = "model.safetensors", "config.json", "tokenizer.json"
+CONFIG, TOKENIZER = "config.json", "tokenizer.json"
+
+Weights = Literal["last", "best"]
+#: The weights after the last step, and those at the lowest point of the validation curve.
+WEIGHTS: dict[Weights, str] = {"last": "model.safetensors", "best": "best.safetensors"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +37,7 @@ class ModelCard:
         seed: of initialisation, data order, masks and dropout.
         corpus, corpus_words: what it was trained on, and how many words that has.
         steps: optimiser steps done.
+        best_step: the step that the best weights are of.
         parameters: trained numbers, each shared one counted once.
     """
 
@@ -40,6 +46,7 @@ class ModelCard:
     corpus: str
     corpus_words: int
     steps: int
+    best_step: int
     parameters: int
     model: ModelConfig
     training: TrainingConfig
@@ -47,16 +54,26 @@ class ModelCard:
     @property
     def scale(self) -> str:
         """One line that goes beside every figure of this model."""
+        steps = f"{self.steps:,} steps"
+        if self.training.weights == "best":
+            steps = f"step {self.best_step:,} of {steps}"
         return (
-            f"{self.parameters / 1e6:.2f} M parameters, {self.steps:,} steps, "
+            f"{self.parameters / 1e6:.2f} M parameters, {steps}, "
             f"{self.corpus} ({self.corpus_words / 1e6:.2f} M words)"
         )
 
 
-def save_model(folder: Path, network: Network, card: ModelCard, tokenizer: TextTokenizer) -> None:
-    """Write the three files into an existing folder."""
-    tensors = {name: tensor.detach().contiguous().cpu() for name, tensor in network.state_dict().items()}
-    save_file(tensors, folder / WEIGHTS)
+def save_model(
+    folder: Path, weights: dict[Weights, dict[str, Tensor]], card: ModelCard, tokenizer: TextTokenizer
+) -> None:
+    """Write the four files into an existing folder.
+
+    Args:
+        weights: the state of the network at its last and at its best step.
+    """
+    for which, state in weights.items():
+        tensors = {name: tensor.detach().contiguous().cpu() for name, tensor in state.items()}
+        save_file(tensors, folder / WEIGHTS[which])
     write_json(folder / CONFIG, dataclasses.asdict(card))
     tokenizer.save(folder / TOKENIZER)
 
@@ -82,12 +99,12 @@ def load_card(folder: Path) -> ModelCard:
 
 
 def load_network(folder: Path, card: ModelCard, tokenizer: TextTokenizer) -> Network:
-    """Build the network and fill it from model.safetensors.
+    """Build the network and fill it with the weights that the card's ``training.weights`` names.
 
     Raises:
         InputError: the weights are absent, truncated, or of another shape than config.json and tokenizer.json say.
     """
-    path = folder / WEIGHTS
+    path = folder / WEIGHTS[card.training.weights]
     if not path.is_file():
         raise InputError(path, "no such file", "train or copy the model again")
     try:
@@ -96,7 +113,7 @@ def load_network(folder: Path, card: ModelCard, tokenizer: TextTokenizer) -> Net
         raise InputError(
             path, f"not a whole safetensors file ({error})", "train or copy the model again"
         ) from error
-    network = build(card.model, tokenizer.vocab_size)
+    network = build_for(card.model, tokenizer)
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     if expected != found:
@@ -104,13 +121,13 @@ def load_network(folder: Path, card: ModelCard, tokenizer: TextTokenizer) -> Net
         raise InputError(
             path,
             f"tensor {name} has shape {found.get(name)} where config.json and tokenizer.json need {expected.get(name)}",
-            "the three files must come from one training",
+            "the files must come from one training",
         )
     network.load_state_dict(tensors)
     return network.eval()
 
 
 def copy_model(source: Path, target: Path) -> None:
-    """Copy the three files of a model into an existing folder."""
-    for name in (WEIGHTS, CONFIG, TOKENIZER):
+    """Copy the four files of a model into an existing folder."""
+    for name in (*WEIGHTS.values(), CONFIG, TOKENIZER):
         shutil.copyfile(source / name, target / name)

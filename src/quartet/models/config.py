@@ -27,12 +27,15 @@ class TTAConfig:
     """What is particular to T-TA (Shin et al. 2020, section 4.2).
 
     Attributes:
+        mask: ``token``: the diagonal, a token does not see itself (the paper); ``word``: blocks on the diagonal, a piece
+            sees no piece of its own word, so that the rest of a rare word does not give it away.
         first_query: ``position``: the first layer's query is the position embedding alone (the paper);
             ``mask_token``: it is the sum of the [MASK] and position embeddings (the released code).
         normalise_inputs: layer-normalise what enters the layers, X + P as every layer's key and value and the first
             query, as the released code does. The paper says nothing of it.
     """
 
+    mask: Literal["token", "word"] = "token"
     first_query: Literal["position", "mask_token"] = "position"
     normalise_inputs: bool = True
 
@@ -45,22 +48,62 @@ class RecurrenceConfig:
         memory: hidden states of earlier windows that each layer keeps, in tokens (0: none).
         index: ``running``: token, sentence and paragraph counters run through the stream (the released code);
             ``reset``: they restart with each sentence, paragraph and document (the paper's text).
+        offset: ``exact``: the offset of a query to a key is the difference of their indices (Eq. 3);
+            ``released``: what the released code computes instead, which lets the future in. For comparison only: see
+            :mod:`quartet.models.released_offsets`.
     """
 
     memory: Size = 64
     index: Literal["running", "reset"] = "running"
+    offset: Literal["exact", "released"] = "exact"
 
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
 class MaximaConfig:
     """Sizes of the absolute tables of segment positions; Segatron's are 256, 100 and 50.
 
-    An index over its maximum is brought down as the paper says: see :func:`quartet.models.positions.fit_maximum`.
+    Attributes:
+        token, sentence, paragraph: rows of each table.
+        overflow: how an index over its maximum is brought down: ``paper``: by subtracting from all indices of the
+            example; ``released``: for paragraphs only, sentence and token indices stop at the last row. See
+            :func:`quartet.models.positions.fit_maximum`.
     """
 
     token: Count = 256
     sentence: Count = 100
     paragraph: Count = 50
+    overflow: Literal["paper", "released"] = "paper"
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class SpanConfig:
+    """How document spans become inputs in training (Bai et al. 2021, section "Data preparation").
+
+    Attributes:
+        form: ``paper``: [CLS] span [SEP], the specials with their neighbours' indices; ``released``: the span is split at
+            a random sentence, [CLS] A [SEP] B [SEP], see :mod:`quartet.data.released_spans`.
+    """
+
+    form: Literal["paper", "released"] = "paper"
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class AdaptiveConfig:
+    """Adaptive input and softmax (Baevski and Auli 2019; Grave et al. 2017), tied, as Transformer-XL has them.
+
+    Attributes:
+        cutoffs: ids at which the vocabulary is cut into a head and tails, rising; none: one full softmax.
+        div_val: the width of a tail's embeddings is divided by it once more for each tail.
+    """
+
+    cutoffs: tuple[Count, ...] = ()
+    div_val: Count = 1
+
+    def __post_init__(self) -> None:
+        if list(self.cutoffs) != sorted(set(self.cutoffs)):
+            raise ValueError(f"cutoffs {list(self.cutoffs)} must rise")
+        if self.div_val > 1 and not self.cutoffs:
+            raise ValueError(f"div_val {self.div_val} divides nothing without cutoffs")
 
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
@@ -83,6 +126,9 @@ class ModelConfig:
             al. 2017, scaled to `init_std`), in which neighbours are alike from the start.
         head: ``transform``: dense, GELU, normalisation, then the tied embedding (BERT's); ``tied``: the embedding
             alone.
+        norm_epsilon: what layer normalisation adds to the variance; BERT's is 1e-12.
+        init_from: a BERT of Hugging Face whose weights the training starts from: a folder, or a name on the hub with
+            its revision, ``name@revision``. See :mod:`quartet.models.from_bert`.
     """
 
     objective: Objective
@@ -99,9 +145,13 @@ class ModelConfig:
     init_std: Annotated[float, Field(gt=0.0)] = 0.02
     position_init: Literal["normal", "sinusoid"] = "normal"
     head: Literal["transform", "tied"] = "transform"
+    norm_epsilon: Annotated[float, Field(gt=0.0)] = 1e-5
+    init_from: Annotated[str, Field(min_length=1)] | None = None
     tta: TTAConfig = Field(default_factory=TTAConfig)
     recurrence: RecurrenceConfig = Field(default_factory=RecurrenceConfig)
     maxima: MaximaConfig = Field(default_factory=MaximaConfig)
+    spans: SpanConfig = Field(default_factory=SpanConfig)
+    adaptive: AdaptiveConfig = Field(default_factory=AdaptiveConfig)
 
     def __post_init__(self) -> None:
         problem = self._problem()
@@ -118,15 +168,47 @@ class ModelConfig:
             return f"architecture transformer-xl is causal: objective must be clm, not {self.objective}"
         if not self.positions or len(set(self.positions)) != len(self.positions):
             return "positions must name at least one of sequence, token, sentence, paragraph, each once"
-        if "sequence" in self.positions and "token" in self.positions:
-            return "positions has both sequence (counts the input) and token (counts each sentence): take one"
+        if {"sequence", "token"} <= set(self.positions) and self._running:
+            return "positions has both sequence and token, which are the same with recurrence.index running: take one"
         segments = {"sentence", "paragraph"} & set(self.positions)
         if segments and self.reads == "sentences":
             return f"positions {sorted(segments)} mean nothing in single sentences: set reads to spans"
-        if self.architecture != "transformer-xl" and not {"sequence", "token"} & set(self.positions):
-            return "positions must include sequence or token: without either the order of words is unknown"
         if self.dim % self.heads:
             return f"heads must divide dim: {self.dim} / {self.heads} is not whole"
         if self.architecture == "transformer-xl" and self.dim % 2:
             return "dim must be even: the relative positions are pairs of sine and cosine"
+        return self._unused() or self._unfit()
+
+    @property
+    def _running(self) -> bool:
+        return self.architecture == "transformer-xl" and self.recurrence.index == "running"
+
+    def _unused(self) -> str | None:
+        """A setting that would change nothing: more likely a mistake than a wish."""
+        recurrent = self.architecture == "transformer-xl"
+        if self.tta != TTAConfig() and self.architecture != "tta":
+            return f"tta has settings, and architecture is {self.architecture}: only tta reads them"
+        if self.recurrence != RecurrenceConfig() and not recurrent:
+            return f"recurrence has settings, and architecture is {self.architecture}: only transformer-xl has memory"
+        if self.spans != SpanConfig() and self.reads != "spans":
+            return f"spans has settings, and reads is {self.reads}: only spans uses them"
+        absolute = {"token", "sentence", "paragraph"} & set(self.positions) and not recurrent
+        if self.maxima != MaximaConfig() and not absolute:
+            return "maxima has settings, and there are no absolute positions of token, sentence or paragraph"
+        if self.position_init != "normal" and recurrent:
+            return "position_init means nothing for transformer-xl: its relative positions are not trained"
+        return None
+
+    def _unfit(self) -> str | None:
+        """Settings that cannot go together."""
+        if self.adaptive.cutoffs and self.head != "tied":
+            return "adaptive.cutoffs needs head tied: the softmax shares the embeddings of its clusters"
+        narrowest = self.dim // self.adaptive.div_val ** len(self.adaptive.cutoffs)
+        if narrowest < 1:
+            return f"adaptive.div_val {self.adaptive.div_val} leaves no width for the last of the tails of dim {self.dim}"
+        if self.init_from is not None:
+            if self.architecture == "transformer-xl" or self.objective == "clm":
+                return "init_from fills objective mlm or lae: BERT is a masked language model"
+            if "sequence" not in self.positions or self.adaptive.cutoffs or self.head != "transform":
+                return "init_from needs sequence among the positions, head transform and no adaptive.cutoffs, as BERT has"
         return None

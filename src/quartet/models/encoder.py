@@ -20,7 +20,7 @@ class Encoder(Network):
         super().__init__(config, vocabulary)
         self.causal = config.objective == "clm"
         self.positions = AbsolutePositions(config)
-        self.embedding_norm = nn.LayerNorm(config.dim)
+        self.embedding_norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
         self.dropout = nn.Dropout(config.dropout)
         self.layers = nn.ModuleList(PostNormLayer(config) for _ in range(config.layers))
         self.initialise()

@@ -1,4 +1,4 @@
-"""From a token's representation to logits over the vocabulary, with the embedding table as the output matrix."""
+"""From a token's representation to log-probabilities over the vocabulary, with the embeddings as the output matrix."""
 
 from __future__ import annotations
 
@@ -21,10 +21,20 @@ class VocabularyHead(nn.Module):
         self.transform: nn.Module = nn.Identity()
         if config.head == "transform":
             self.transform = nn.Sequential(
-                nn.Linear(config.dim, config.dim), nn.GELU(), nn.LayerNorm(config.dim)
+                nn.Linear(config.dim, config.dim),
+                nn.GELU(),
+                nn.LayerNorm(config.dim, eps=config.norm_epsilon),
             )
         self.bias_V = nn.Parameter(torch.zeros(vocabulary))
 
-    def forward(self, hidden_ND: Tensor, embedding_VD: Tensor) -> Tensor:
-        """(..., D) representations -> (..., V) logits."""
-        return F.linear(self.transform(hidden_ND), embedding_VD, self.bias_V)
+    def logits(self, hidden_ND: Tensor, tokens: nn.Embedding) -> Tensor:
+        """(..., D) representations -> (..., V) unnormalised log-probabilities."""
+        return F.linear(self.transform(hidden_ND), tokens.weight, self.bias_V)
+
+    def logprobs(self, hidden_ND: Tensor, tokens: nn.Embedding) -> Tensor:
+        """(..., D) -> (..., V) log-probabilities."""
+        return F.log_softmax(self.logits(hidden_ND, tokens).float(), dim=-1)
+
+    def target_logprobs(self, hidden_ND: Tensor, targets_N: Tensor, tokens: nn.Embedding) -> Tensor:
+        """(N, D) and (N,) ids -> (N,) log-probabilities of the targets."""
+        return -F.cross_entropy(self.logits(hidden_ND, tokens).float(), targets_N, reduction="none")

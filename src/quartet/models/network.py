@@ -5,8 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 
+from quartet.models.adaptive import AdaptiveEmbedding, AdaptiveHead
 from quartet.models.config import ModelConfig
 from quartet.models.heads import VocabularyHead
 
@@ -25,13 +27,25 @@ class Memory:
 
 
 class Network(nn.Module, ABC):
-    """A model without its objective: token ids and positions in, one representation a token out."""
+    """A model without its objective: token ids and positions in, one representation a token out.
+
+    Attributes:
+        vocabulary: number of token ids V.
+    """
+
+    tokens: nn.Embedding | AdaptiveEmbedding
+    head: VocabularyHead | AdaptiveHead
 
     def __init__(self, config: ModelConfig, vocabulary: int) -> None:
         super().__init__()
         self.config = config
-        self.tokens = nn.Embedding(vocabulary, config.dim)
-        self.head = VocabularyHead(config, vocabulary)
+        self.vocabulary = vocabulary
+        if config.adaptive.cutoffs:
+            self.tokens = AdaptiveEmbedding(config, vocabulary)
+            self.head = AdaptiveHead(config, vocabulary)
+        else:
+            self.tokens = nn.Embedding(vocabulary, config.dim)
+            self.head = VocabularyHead(config, vocabulary)
 
     @abstractmethod
     def forward(
@@ -53,10 +67,21 @@ class Network(nn.Module, ABC):
     def embed(self, ids_BT: Tensor, positions_BTP: Tensor) -> Tensor:
         """The embedding layer's output (B, T, D), after positions and normalisation where the model has them."""
 
-    def logits(self, hidden_ND: Tensor) -> Tensor:
-        """(..., D) -> (..., V), unnormalised log-probabilities."""
-        logits: Tensor = self.head(hidden_ND, self.tokens.weight)
-        return logits
+    def logprobs(self, hidden_ND: Tensor) -> Tensor:
+        """(N, D) -> (N, V), natural log-probabilities of every token."""
+        logprobs: Tensor = self.head.logprobs(hidden_ND, self.tokens)  # type: ignore[arg-type]  # they come in pairs
+        return logprobs
+
+    def target_logprobs(self, hidden_ND: Tensor, targets_N: Tensor) -> Tensor:
+        """(N, D) and (N,) ids -> (N,), natural log-probabilities of the targets."""
+        logprobs: Tensor = self.head.target_logprobs(hidden_ND, targets_N, self.tokens)  # type: ignore[arg-type]
+        return logprobs
+
+    def table(self) -> Tensor:
+        """(V, D): the bare token embeddings."""
+        every_V = torch.arange(self.vocabulary, device=next(self.parameters()).device)
+        table: Tensor = self.tokens(every_V)
+        return table
 
     def initialise(self) -> None:
         """Normal(0, init_std) for every matrix and table, zero for every bias, as in BERT."""

@@ -50,6 +50,9 @@ class AbsolutePositions(nn.Module):
             "paragraph": config.maxima.paragraph,
         }
         self.causal = config.objective == "clm"
+        self.subtracts = {
+            kind: config.maxima.overflow == "paper" or kind == "paragraph" for kind in config.positions
+        }
         self.kinds: tuple[Position, ...] = tuple(kind for kind in POSITIONS if kind in config.positions)
         self.tables = nn.ModuleDict({kind: nn.Embedding(rows[kind], config.dim) for kind in self.kinds})
 
@@ -70,10 +73,10 @@ class AbsolutePositions(nn.Module):
             table = self.tables[kind]
             assert isinstance(table, nn.Embedding)
             indices_BT = positions_BTP[..., POSITIONS.index(kind)]
-            if self.causal:  # what later tokens' indices are must not move earlier ones
-                indices_BT = indices_BT.clamp(max=table.num_embeddings - 1)
-            else:
+            if self.subtracts[kind] and not self.causal:
                 indices_BT = fit_maximum(indices_BT, table.num_embeddings)
+            else:  # in a causal model what later tokens' indices are must not move earlier ones
+                indices_BT = indices_BT.clamp(max=table.num_embeddings - 1)
             total = table(indices_BT) if total is None else total + table(indices_BT)
         assert total is not None
         return total
@@ -110,9 +113,9 @@ class RelativePhases(nn.Module):
         ]
         self.register_buffer("frequencies_F", torch.cat(parts).float(), persistent=False)
 
-    def angles(self, positions_BSP: Tensor, origin_B1P: Tensor) -> Tensor:
-        """Angles (B, S, D/2) of each position, counted from an origin of the row so that they stay small and exact."""
-        offsets_BSP = (positions_BSP - origin_B1P).to(self.frequencies_F.dtype)
+    def angles(self, offsets_BSP: Tensor) -> Tensor:
+        """Angles (B, S, D/2) of positions counted from any origin of the row: a near one keeps them small and exact."""
+        offsets_BSP = offsets_BSP.to(self.frequencies_F.dtype)
         turns = [
             offsets_BSP[..., column, None].expand(*offsets_BSP.shape[:2], width)
             for column, width in zip(self.columns, self.widths, strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from quartet.data.batch import is_own
 from quartet.models.attention import PostNormLayer
 from quartet.models.config import ModelConfig
 from quartet.models.network import Memory, Network
@@ -17,13 +18,28 @@ class TTA(Network):
     Two things keep a token from its own prediction: the diagonal of every attention is masked, and keys and values are
     the embedding layer's output in every layer (input isolation), so that what a query gathers in one layer can never
     come back as another token's key in the next. Only queries move; they start from the positions alone.
+
+    With ``tta.mask: word`` the diagonal becomes blocks: a piece does not see the other pieces of its own word, so that
+    log p(piece | everything but its word) is what the outputs give. Where words begin is taken from the ids, so how many
+    pieces a word has is known to its prediction.
     """
 
-    def __init__(self, config: ModelConfig, vocabulary: int, mask_id: int) -> None:
+    continues_V: Tensor
+
+    def __init__(
+        self, config: ModelConfig, vocabulary: int, mask_id: int, continues_V: Tensor | None
+    ) -> None:
+        """Args:
+        mask_id: of [MASK], for ``first_query: mask_token``.
+        continues_V: (V,) True for ids that continue a word; needed for ``mask: word``.
+        """
         super().__init__(config, vocabulary)
         self.mask_id = mask_id
+        if config.tta.mask == "word":
+            assert continues_V is not None and len(continues_V) == vocabulary, "whose tokenizer is it?"
+            self.register_buffer("continues_V", continues_V, persistent=False)
         self.positions = AbsolutePositions(config)
-        self.embedding_norm = nn.LayerNorm(config.dim)
+        self.embedding_norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
         self.dropout = nn.Dropout(config.dropout)
         self.layers = nn.ModuleList(PostNormLayer(config) for _ in range(config.layers))
         self.initialise()
@@ -38,7 +54,7 @@ class TTA(Network):
         """Q1 = P, or [MASK] + P as in the released code; normalised like the inputs, and dependent on no token."""
         query_BTD: Tensor = self.positions(positions_BTP)
         if self.config.tta.first_query == "mask_token":
-            query_BTD = query_BTD + self.tokens.weight[self.mask_id]
+            query_BTD = query_BTD + self.tokens(torch.tensor([self.mask_id], device=query_BTD.device))
         return self.embedding_norm(query_BTD) if self.config.tta.normalise_inputs else query_BTD
 
     def forward(
@@ -46,8 +62,17 @@ class TTA(Network):
     ) -> tuple[Tensor, Memory | None]:
         source_BTD = self.dropout(self.embed(ids_BT, positions_BTP))
         query_BTD = self.dropout(self.first_query(positions_BTP))
-        others_TT = ~torch.eye(ids_BT.shape[1], dtype=torch.bool, device=ids_BT.device)
-        allowed_B1TS = others_TT & real_BT[:, None, None, :]
+        allowed_B1TS = self.others(ids_BT) & real_BT[:, None, None, :]
         for layer in self.layers:
             query_BTD = layer(query_BTD, source_BTD, allowed_B1TS)
         return query_BTD, None
+
+    def others(self, ids_BT: Tensor) -> Tensor:
+        """(B or 1, 1, T, T) True where key s may be seen by query t: another token, or a token of another word."""
+        if self.config.tta.mask == "token":
+            return ~torch.eye(ids_BT.shape[1], dtype=torch.bool, device=ids_BT.device)[None, None]
+        starts_BT = ~self.continues_V[ids_BT]
+        # A special token is no word that could go on: a text may be cut within a word, behind its opening [BOS].
+        starts_BT[:, 1:] |= ~is_own(ids_BT[:, :-1])
+        word_BT = starts_BT.cumsum(dim=1)
+        return (word_BT[:, :, None] != word_BT[:, None, :])[:, None]

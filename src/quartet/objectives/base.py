@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import torch
+import numpy as np
 from torch import Tensor
 from torch.nn import functional as F
 
 from quartet.data.batch import Batch, is_own
 from quartet.models.network import Memory, Network
+
+#: The random numbers of a row, by its number in the step's whole batch: they do not depend on how it is divided.
+RowRandom = Callable[[int], np.random.Generator]
 
 #: A target that counts in no loss.
 IGNORED = -100
@@ -42,15 +46,18 @@ class Objective(ABC):
     predicts_end = False
     pseudo = True
 
-    def __init__(self, mask_probability: float = 0.15, loss_on_specials: bool = False) -> None:
+    def __init__(
+        self, mask_probability: float = 0.15, max_selected: int = 0, loss_on_specials: bool = False
+    ) -> None:
         self.mask_probability = mask_probability
+        self.max_selected = max_selected
         self.loss_on_specials = loss_on_specials
 
     @abstractmethod
-    def training_pair(self, batch: Batch, vocabulary: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
+    def training_pair(self, batch: Batch, vocabulary: int, random: RowRandom) -> tuple[Tensor, Tensor]:
         """Input ids (B, T) and targets (B, T), `IGNORED` where nothing is to be predicted.
 
-        Target t belongs to the network's output at t.
+        Target t belongs to the network's output at t. How many there are does not depend on chance.
         """
 
     @abstractmethod
@@ -69,16 +76,21 @@ class Objective(ABC):
         last_BT = batch.real_BT & ~F.pad(batch.real_BT[:, 1:], (0, 1), value=False)
         return own_BT | last_BT
 
-    def loss(
-        self, network: Network, batch: Batch, random: torch.Generator, memory: Memory | None = None
-    ) -> tuple[Tensor, int, Memory | None]:
-        """Mean cross-entropy in nats over the batch's targets, their number, and the memory after it.
+    def targets(self, batch: Batch, vocabulary: int) -> int:
+        """How many targets a batch has in training."""
+        _, targets_BT = self.training_pair(batch, vocabulary, np.random.default_rng)
+        return int((targets_BT != IGNORED).sum())
 
-        Logits are computed at the targets alone.
+    def loss(
+        self, network: Network, batch: Batch, random: RowRandom, memory: Memory | None = None
+    ) -> tuple[Tensor, int, Memory | None]:
+        """Cross-entropy in nats summed over the batch's targets, their number, and the memory after it.
+
+        The distribution over the vocabulary is computed at the targets alone.
         """
-        inputs_BT, targets_BT = self.training_pair(batch, network.tokens.num_embeddings, random)
+        inputs_BT, targets_BT = self.training_pair(batch, network.vocabulary, random)
         hidden_BTD, memory = network(inputs_BT, batch.positions_BTP, batch.real_BT, memory)
         wanted_BT = targets_BT != IGNORED
         targets_N = targets_BT[wanted_BT]
-        loss = F.cross_entropy(network.logits(hidden_BTD[wanted_BT]), targets_N)
+        loss = -network.target_logprobs(hidden_BTD[wanted_BT], targets_N).sum()
         return loss, len(targets_N), memory

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from quartet.data.batch import Batch
 from quartet.models.network import Network
-from quartet.objectives.base import IGNORED, Objective, States
+from quartet.objectives.base import IGNORED, Objective, RowRandom, States
 
 
 class CausalLM(Objective):
-    """log p(x) = sum_i log p(x_i | x_<i), the closing token included."""
+    """log p(x) = sum_i log p(x_i | x_<i), the closing token included; the opening one is never predicted."""
 
     predicts_end = True
     pseudo = False
 
-    def training_pair(self, batch: Batch, vocabulary: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
+    def training_pair(self, batch: Batch, vocabulary: int, random: RowRandom) -> tuple[Tensor, Tensor]:
         """The next token of each; the output after a text's last token has no target."""
         next_BT = F.pad(batch.ids_BT[:, 1:], (0, 1), value=IGNORED)
         real_next_BT = F.pad(batch.real_BT[:, 1:], (0, 1), value=False)

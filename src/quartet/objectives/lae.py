@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from quartet.data.batch import Batch, is_own
 from quartet.models.network import Network
-from quartet.objectives.base import IGNORED, Objective, States
+from quartet.objectives.base import IGNORED, Objective, RowRandom, States
 
 
 class LanguageAutoencoding(Objective):
     """The targets are the inputs; the network (T-TA) keeps each token from its own prediction."""
 
-    def training_pair(self, batch: Batch, vocabulary: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
+    def training_pair(self, batch: Batch, vocabulary: int, random: RowRandom) -> tuple[Tensor, Tensor]:
         wanted_BT = batch.real_BT if self.loss_on_specials else batch.real_BT & is_own(batch.ids_BT)
         return batch.ids_BT, batch.ids_BT.masked_fill(~wanted_BT, IGNORED)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from quartet.data.batch import Batch, is_own
 from quartet.models.network import Network
-from quartet.objectives.base import IGNORED, Objective, States
+from quartet.objectives.base import IGNORED, Objective, RowRandom, States
 from quartet.text.tokenizer import SPECIALS
 
 MASK_ID = SPECIALS.index("[MASK]")
@@ -23,25 +24,29 @@ class MaskedLM(Objective):
 
     copy_budget = 16384
 
-    def training_pair(self, batch: Batch, vocabulary: int, random: torch.Generator) -> tuple[Tensor, Tensor]:
-        """BERT's corruption, drawn anew for each batch.
+    def training_pair(self, batch: Batch, vocabulary: int, random: RowRandom) -> tuple[Tensor, Tensor]:
+        """BERT's corruption, drawn anew for each batch and row by row.
 
         Of each row's n own tokens max(1, round(0.15 n)) are selected: 80 % become [MASK], 10 % a random ordinary token,
-        10 % stay. Special tokens are never selected.
+        10 % stay. Special tokens are selected only with ``loss_on_specials``.
         """
-        shape = batch.ids_BT.shape
-        own_BT = (batch.real_BT & is_own(batch.ids_BT)).cpu()
-        quota_B1 = (own_BT.sum(1, keepdim=True) * self.mask_probability).round().long().clamp(min=1)
-        order_BT = torch.rand(shape, generator=random).masked_fill(~own_BT, 2.0)
-        rank_BT = order_BT.argsort(dim=1).argsort(dim=1)
-        selected_BT = own_BT & (rank_BT < quota_B1)
-        fate_BT = torch.rand(shape, generator=random)
-        noise_BT = torch.randint(len(SPECIALS), vocabulary, shape, generator=random)
+        candidates_BT = batch.real_BT if self.loss_on_specials else batch.real_BT & is_own(batch.ids_BT)
+        inputs, targets = batch.ids_BT.cpu().numpy().copy(), np.full(batch.ids_BT.shape, IGNORED)
+        for row, candidates_T in enumerate(candidates_BT.cpu().numpy()):
+            places = np.flatnonzero(candidates_T)
+            chance = random(batch.first_row + row)
+            selected = chance.permutation(places)[: self._quota(len(places))]
+            targets[row, selected] = inputs[row, selected]
+            fate = chance.random(len(selected))
+            noise = chance.integers(len(SPECIALS), vocabulary, len(selected))
+            inputs[row, selected[fate < 0.8]] = MASK_ID
+            inputs[row, selected[fate >= 0.9]] = noise[fate >= 0.9]
         device = batch.ids_BT.device
-        selected_BT, fate_BT, noise_BT = selected_BT.to(device), fate_BT.to(device), noise_BT.to(device)
-        inputs_BT = torch.where(selected_BT & (fate_BT < 0.8), MASK_ID, batch.ids_BT)
-        inputs_BT = torch.where(selected_BT & (fate_BT >= 0.9), noise_BT, inputs_BT)
-        return inputs_BT, batch.ids_BT.masked_fill(~selected_BT, IGNORED)
+        return torch.from_numpy(inputs).to(device), torch.from_numpy(targets).to(device)
+
+    def _quota(self, candidates: int) -> int:
+        quota = min(candidates, max(1, round(self.mask_probability * candidates)))
+        return min(quota, self.max_selected) if self.max_selected else quota
 
     def states(self, network: Network, batch: Batch, masked: bool = True) -> States:
         """Mask-and-predict: row b is read once for each of its own tokens, with that token hidden.
@@ -54,7 +59,7 @@ class MaskedLM(Objective):
             return States(hidden_BTD, hidden_BTD)
         rows_N, places_N = (batch.real_BT & is_own(batch.ids_BT)).nonzero(as_tuple=True)
         width = batch.ids_BT.shape[1]
-        hidden_BTD = network.tokens.weight.new_zeros(*batch.ids_BT.shape, network.config.dim)
+        hidden_BTD = torch.zeros(*batch.ids_BT.shape, network.config.dim, device=batch.ids_BT.device)
         step = max(1, self.copy_budget // max(1, width))
         for at in range(0, len(rows_N), step):
             rows, places = rows_N[at : at + step], places_N[at : at + step]

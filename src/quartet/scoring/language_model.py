@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from quartet.data.batch import Batch, Row
 from quartet.data.segments import SegmentedTokens
 from quartet.errors import InputError
-from quartet.models.checkpoint import TOKENIZER, ModelCard, load_card, load_network
+from quartet.models.checkpoint import TOKENIZER, ModelCard, Weights, load_card, load_network
 from quartet.models.network import Network
 from quartet.objectives import OBJECTIVES
 from quartet.scoring.reading import Reader
@@ -66,7 +66,7 @@ class LanguageModel:
     @property
     def embedding_table(self) -> np.ndarray:
         """(V, D): the bare token table."""
-        table: np.ndarray = self.network.tokens.weight.detach().cpu().numpy()
+        table: np.ndarray = self.network.table().detach().cpu().numpy()
         return table
 
     def token_logprobs(self, texts: Sequence[str], masked: bool = True) -> list[np.ndarray]:
@@ -152,11 +152,7 @@ class LanguageModel:
         """log softmax at the targets, holding a bounded number of logits at a time."""
         step = max(1, LOGIT_BUDGET // self.tokenizer.vocab_size)
         parts = [
-            -F.cross_entropy(
-                self.network.logits(vectors_ND[at : at + step]).float(),
-                targets_N[at : at + step],
-                reduction="none",
-            )
+            self.network.target_logprobs(vectors_ND[at : at + step], targets_N[at : at + step])
             for at in range(0, len(targets_N), step)
         ]
         joined = torch.cat(parts) if parts else vectors_ND.new_zeros(0)
@@ -164,12 +160,13 @@ class LanguageModel:
         return result
 
 
-def load(folder: str | Path, device: str = "cpu") -> LanguageModel:
+def load(folder: str | Path, device: str = "cpu", weights: Weights | None = None) -> LanguageModel:
     """Open a trained model.
 
     Args:
-        folder: what a training wrote: model.safetensors, config.json and tokenizer.json.
+        folder: what a training wrote: model.safetensors, best.safetensors, config.json and tokenizer.json.
         device: ``cpu`` or ``cuda``.
+        weights: ``last`` or ``best``; None: those that the training's settings name.
 
     Raises:
         InputError: the folder holds no model of ours, one of its files is broken, or there is no such device.
@@ -182,5 +179,7 @@ def load(folder: str | Path, device: str = "cpu") -> LanguageModel:
             f"device {device}", "cannot be used here", "take cpu, or cuda where there is a GPU"
         ) from error
     card = load_card(folder)
+    if weights is not None:
+        card = replace(card, training=replace(card.training, weights=weights))
     tokenizer = TextTokenizer.load(folder / TOKENIZER)
     return LanguageModel(load_network(folder, card, tokenizer), tokenizer, card, device)

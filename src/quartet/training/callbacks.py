@@ -30,7 +30,8 @@ class ResumePoint(pl.Callback):
     def on_train_batch_end(
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Batch, batch_idx: int
     ) -> None:
-        if trainer.global_step % self.validate_every:
+        """After the last part of a batch: a resume point holds no half of an optimiser step."""
+        if trainer.global_step % self.validate_every and batch.part == trainer.accumulate_grad_batches - 1:
             self._save(trainer)
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:

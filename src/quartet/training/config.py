@@ -19,30 +19,52 @@ class TrainingConfig:
 
     Attributes:
         steps: optimiser steps.
-        batch_size: inputs a step (for streams: parallel streams).
+        batch_size: inputs an optimiser step (for streams: parallel streams).
+        accumulate: parts that a batch is split into, one after the other, to save memory; the gradient is that of the
+            whole batch.
+        precision: ``fp32``, or mixed precision with ``bf16`` or ``fp16`` (the latter on a GPU only).
         learning_rate: the peak rate.
-        warmup: share of the steps in which the rate rises linearly from 0.
-        schedule: after the warm-up, ``linear`` or ``cosine`` decay to 0, or ``constant``.
+        warmup: share of the schedule in which the rate rises linearly from 0.
+        schedule: after the warm-up, ``linear`` or ``cosine`` decay to 0, ``inverse-sqrt`` decay, or ``constant``.
+        schedule_steps: steps after which the decay reaches 0 (0: `steps`); with more than `steps` the training ends
+            before the decay does.
         weight_decay: AdamW's, on matrices only (not on biases and normalisation).
         betas: Adam's two decay rates.
+        epsilon: what Adam adds to the root of the second moment.
         clip: largest norm of the gradient (0: no clipping).
         validate_every: steps between two points of the validation curve.
         validation_batches: batches of the validation split behind each point (0: all).
         checkpoint_every: steps between two resume points.
         mask_probability: share of tokens that MLM selects (of which 80 % [MASK], 10 % random, 10 % kept).
-        loss_on_specials: whether [BOS]/[EOS] or [CLS]/[SEP] are targets of the LAE loss too (the released T-TA).
+        max_selected: most tokens that MLM selects in one input (0: no limit).
+        loss_on_specials: whether [BOS]/[EOS] or [CLS]/[SEP] are targets of MLM and LAE too (the released T-TA); CLM
+            always predicts [EOS], which belongs to its scores, and never [BOS].
+        weights: which weights the evaluations use: the ``last``, or the ``best`` on the validation split; both are
+            kept.
     """
 
     steps: Count
     batch_size: Count
+    accumulate: Count = 1
+    precision: Literal["fp32", "bf16", "fp16"] = "fp32"
     learning_rate: Rate
     warmup: Share = 0.1
-    schedule: Literal["linear", "cosine", "constant"] = "linear"
+    schedule: Literal["linear", "cosine", "inverse-sqrt", "constant"] = "linear"
+    schedule_steps: Annotated[int, Field(ge=0)] = 0
     weight_decay: Annotated[float, Field(ge=0.0)] = 0.01
     betas: tuple[Decay, Decay] = (0.9, 0.999)
+    epsilon: Rate = 1e-8
     clip: Annotated[float, Field(ge=0.0)] = 1.0
     validate_every: Count = 100
     validation_batches: Annotated[int, Field(ge=0)] = 0
     checkpoint_every: Count = 500
     mask_probability: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.15
+    max_selected: Annotated[int, Field(ge=0)] = 0
     loss_on_specials: bool = False
+    weights: Literal["last", "best"] = "last"
+
+    def __post_init__(self) -> None:
+        if self.accumulate > self.batch_size:
+            raise ValueError(f"accumulate {self.accumulate} parts are more than batch_size {self.batch_size}")
+        if 0 < self.schedule_steps < self.steps:
+            raise ValueError(f"schedule_steps {self.schedule_steps} end before steps {self.steps}")

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.callbacks import TQDMProgressBar
+from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset
 
 from quartet.data import open_source
 from quartet.data.batch import Batch, BatchSource
 from quartet.data.sentences import SentenceSource
-from quartet.models.architectures import build
+from quartet.errors import InputError
+from quartet.models.architectures import build_for
 from quartet.models.config import ModelConfig
 from quartet.models.network import Network
 from quartet.objectives import OBJECTIVES
@@ -35,6 +39,7 @@ class Trained:
 
     Attributes:
         network: with the last step's weights, in evaluation mode, on the CPU.
+        best, best_step: the weights at the lowest point of the curve, and their step.
         curve: (step, validation loss in nats a target); the last point belongs to the weights.
         targets: targets behind each point.
         tokens: real tokens read.
@@ -43,6 +48,8 @@ class Trained:
     """
 
     network: Network
+    best: dict[str, Tensor]
+    best_step: int
     curve: list[tuple[int, float]]
     targets: int
     tokens: int
@@ -52,23 +59,49 @@ class Trained:
     run_tokens: int
 
 
-class _Steps(IterableDataset[Batch]):
-    """The batches of a source from a step on; `count` of them, or without end."""
+class _Training(IterableDataset[Batch]):
+    """The batches of a source from a step on, each in its parts, without end."""
 
-    def __init__(self, source: BatchSource, start: int, count: int | None) -> None:
+    def __init__(self, source: BatchSource, start: int, parts: int, targets: Callable[[Batch], int]) -> None:
         self.source = source
         self.start = start
+        self.parts = parts
+        self.targets = targets
+
+    def __iter__(self) -> Iterator[Batch]:
+        for step in itertools.count(self.start):
+            batch = self.source.batch(step)
+            if self.parts == 1:
+                yield batch
+            else:
+                yield from batch.split(self.parts, self.targets(batch))
+
+
+class _Validation(IterableDataset[Batch]):
+    """The first `count` batches of a source."""
+
+    def __init__(self, source: BatchSource, count: int) -> None:
+        self.source = source
         self.count = count
 
     def __iter__(self) -> Iterator[Batch]:
-        step = self.start
-        while self.count is None or step < self.start + self.count:
+        for step in range(self.count):
             yield self.source.batch(step)
-            step += 1
 
 
-def _loader(source: BatchSource, start: int = 0, count: int | None = None) -> DataLoader[Batch]:
-    return DataLoader(_Steps(source, start, count), batch_size=None)
+def lightning_precision(precision: str, device: str) -> Literal["32-true", "bf16-mixed", "16-mixed"]:
+    """Lightning's word for a precision.
+
+    Raises:
+        InputError: fp16 without a GPU, which has no use for it.
+    """
+    if precision == "fp32":
+        return "32-true"
+    if precision == "bf16":
+        return "bf16-mixed"
+    if not device.startswith("cuda"):
+        raise InputError("training.precision", f"fp16 cannot be used on {device}", "take bf16 or fp32")
+    return "16-mixed"
 
 
 def silence_lightning() -> None:
@@ -103,12 +136,16 @@ def fit(
         report: gets each validation loss as it comes.
 
     Raises:
-        InputError: the loss is no longer a number.
+        InputError: the loss is no longer a number, or a setting does not fit the device, the vocabulary or the BERT
+            to start from.
     """
+    precision = lightning_precision(training.precision, device)
     silence_lightning()
     torch.manual_seed(randomness.seed_of(seed, randomness.INITIALISATION))
-    network = build(model, tokenizer.vocab_size)
-    objective = OBJECTIVES[model.objective](training.mask_probability, training.loss_on_specials)
+    network = build_for(model, tokenizer)
+    objective = OBJECTIVES[model.objective](
+        training.mask_probability, training.max_selected, training.loss_on_specials
+    )
     module = PretrainingModule(network, objective, training, seed)
     done, tokens_before = 0, 0
     if resume.is_file():
@@ -130,7 +167,9 @@ def fit(
         accelerator="gpu" if device.startswith("cuda") else "cpu",
         devices=1,
         max_steps=training.steps,
-        val_check_interval=validate_every,
+        accumulate_grad_batches=training.accumulate,
+        precision=precision,
+        val_check_interval=validate_every * training.accumulate,
         check_val_every_n_epoch=None,
         num_sanity_val_steps=0,
         gradient_clip_val=training.clip or None,
@@ -140,11 +179,17 @@ def fit(
         enable_model_summary=False,
         callbacks=callbacks,
     )
-    validation = _loader(valid_source, count=valid_batches)
+    validation = DataLoader(_Validation(valid_source, valid_batches), batch_size=None)
+    batches = _Training(
+        train_source,
+        done,
+        training.accumulate,
+        lambda batch: objective.targets(batch, tokenizer.vocab_size),
+    )
     begun = time.perf_counter()
     trainer.fit(
         module,
-        _loader(train_source, start=done),
+        DataLoader(batches, batch_size=None),
         validation,
         ckpt_path=str(resume) if done else None,
         weights_only=True,
@@ -155,6 +200,8 @@ def fit(
     seconds = time.perf_counter() - begun
     return Trained(
         network.eval().cpu(),
+        module.best,
+        module.best_step,
         module.curve,
         module.validation_targets,
         module.tokens,

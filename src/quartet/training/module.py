@@ -22,6 +22,7 @@ class PretrainingModule(pl.LightningModule):
 
     Attributes:
         curve: (step, validation loss in nats a target) so far.
+        best: the weights at the lowest point of the curve, on the CPU.
         tokens: real (unpadded) tokens read in training so far.
         validation_targets: targets behind each point of the curve.
     """
@@ -33,18 +34,21 @@ class PretrainingModule(pl.LightningModule):
         self.config = config
         self.seed = seed
         self.curve: list[tuple[int, float]] = []
+        self.best: dict[str, Tensor] = {}
         self.tokens = 0
         self.validation_targets = 0
-        self._memory: Memory | None = None
+        self._memory: dict[int, Memory | None] = {}  # of each part of a batch
         self._validation_memory: Memory | None = None
         self._validation_sum = 0.0
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
+        """A part's share of the mean loss over the whole batch's targets."""
         step = self.global_step
-        torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, step))
-        corruption = randomness.generator(self.seed, randomness.CORRUPTION, step)
-        memory = None if batch.fresh else self._memory
-        loss, _, self._memory = self.objective.loss(self.network, batch, corruption, memory)
+        torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, step, batch.part))
+        corruption = randomness.rows(self.seed, randomness.CORRUPTION, step)
+        memory = None if batch.fresh else self._memory.get(batch.part)
+        loss, targets, self._memory[batch.part] = self.objective.loss(self.network, batch, corruption, memory)
+        loss = loss / max(1, targets if batch.step_targets is None else batch.step_targets)
         if not torch.isfinite(loss):
             raise InputError(
                 f"training step {step}",
@@ -52,7 +56,7 @@ class PretrainingModule(pl.LightningModule):
                 "lower training.learning_rate, lengthen training.warmup, or set training.clip",
             )
         self.tokens += int(batch.real_BT.sum())
-        return loss
+        return loss * self.config.accumulate  # Lightning divides by it
 
     def on_validation_epoch_start(self) -> None:
         self._validation_memory = None
@@ -61,17 +65,26 @@ class PretrainingModule(pl.LightningModule):
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """The same corruption at every validation, so that the points of a curve differ by the model alone."""
-        corruption = randomness.generator(self.seed, randomness.VALIDATION, batch_idx)
+        corruption = randomness.rows(self.seed, randomness.VALIDATION, batch_idx)
         memory = None if batch.fresh else self._validation_memory
         loss, targets, self._validation_memory = self.objective.loss(self.network, batch, corruption, memory)
-        self._validation_sum += loss.item() * targets
+        self._validation_sum += loss.item()
         self.validation_targets += targets
 
     def on_validation_epoch_end(self) -> None:
         value = self._validation_sum / max(1, self.validation_targets)
+        if not self.best or value < min(loss for _, loss in self.curve):
+            self.best = {
+                name: tensor.detach().cpu().clone() for name, tensor in self.network.state_dict().items()
+            }
         if not self.curve or self.curve[-1][0] != self.global_step:
             self.curve.append((self.global_step, value))
         self.log("validation_loss", value, prog_bar=True)
+
+    @property
+    def best_step(self) -> int:
+        """The step that the best weights are of."""
+        return min(self.curve, key=lambda point: point[1])[0]
 
     def configure_optimizers(self) -> Any:
         optimiser, scheduler = build_optimiser(self.network, self.config)
@@ -81,22 +94,27 @@ class PretrainingModule(pl.LightningModule):
         return batch.to(device)
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        memory = self._memory
+        memory = {
+            part: [kept.hidden_LBMD.cpu(), kept.positions_BMP.cpu()]
+            for part, kept in self._memory.items()
+            if kept is not None
+        }
         checkpoint["quartet"] = {
             "curve": [list(point) for point in self.curve],
+            "best": self.best,
             "tokens": self.tokens,
-            "memory": None if memory is None else [memory.hidden_LBMD.cpu(), memory.positions_BMP.cpu()],
+            "memory": memory,
         }
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         state = checkpoint["quartet"]
         self.curve = [(int(step), float(loss)) for step, loss in state["curve"]]
+        self.best = {name: tensor.cpu() for name, tensor in state["best"].items()}
         self.tokens = int(state["tokens"])
-        if state["memory"] is not None:
-            hidden_LBMD, positions_BMP = (tensor.to(self.device) for tensor in state["memory"])
-            self._memory = Memory(hidden_LBMD, positions_BMP)
+        self._memory = {int(part): Memory(*tensors) for part, tensors in state["memory"].items()}
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
-        if self._memory is not None:
+        memory = self._memory.get(batch.part)
+        if memory is not None:
             device = batch.ids_BT.device
-            self._memory = Memory(self._memory.hidden_LBMD.to(device), self._memory.positions_BMP.to(device))
+            self._memory[batch.part] = Memory(memory.hidden_LBMD.to(device), memory.positions_BMP.to(device))

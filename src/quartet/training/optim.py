@@ -15,16 +15,20 @@ from quartet.training.config import TrainingConfig
 def schedule(config: TrainingConfig) -> Callable[[int], float]:
     """The factor on the peak rate at each step, from 0 to steps - 1.
 
-    It rises linearly over the warm-up; the decay starts where the warm-up ends and reaches 0 after the last step.
+    It rises linearly over the warm-up; the decay starts where the warm-up ends and reaches 0 after the schedule's last
+    step. ``inverse-sqrt`` falls with the root of the step instead, and reaches no end.
     """
-    warmup = round(config.warmup * config.steps)
+    total = config.schedule_steps or config.steps
+    warmup = round(config.warmup * total)
 
     def factor(step: int) -> float:
         if step < warmup:
             return (step + 1) / warmup
         if config.schedule == "constant":
             return 1.0
-        left = max(0, config.steps - step) / max(1, config.steps - warmup)
+        if config.schedule == "inverse-sqrt":
+            return math.sqrt(max(1, warmup) / (step + 1))
+        left = max(0, total - step) / max(1, total - warmup)
         return left if config.schedule == "linear" else 0.5 * (1.0 - math.cos(math.pi * left))
 
     return factor
@@ -41,6 +45,8 @@ def build_optimiser(network: nn.Module, config: TrainingConfig) -> tuple[torch.o
         ],
         lr=config.learning_rate,
         betas=config.betas,
-        fused=True,
+        eps=config.epsilon,
+        fused=config.precision
+        == "fp32",  # Lightning clips no gradients of a fused optimiser in mixed precision
     )
     return optimiser, LambdaLR(optimiser, schedule(config))

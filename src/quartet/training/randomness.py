@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
+
+from quartet.objectives.base import RowRandom
 
 #: What the numbers are for; each use has a stream of its own.
 INITIALISATION, DROPOUT, CORRUPTION, VALIDATION = range(4)
 
 
-def seed_of(seed: int, use: int, step: int = 0) -> int:
-    """A 63-bit seed for one use at one step."""
-    high, low = np.random.SeedSequence([seed, use, step]).generate_state(2)
+def seed_of(seed: int, use: int, step: int = 0, part: int = 0) -> int:
+    """A 63-bit seed for one use at one step, or in one part of it."""
+    high, low = np.random.SeedSequence([seed, use, step, part]).generate_state(2)
     return (int(high) << 31) ^ int(low)
 
 
-def generator(seed: int, use: int, step: int = 0) -> torch.Generator:
-    """A generator on the CPU, whatever the device of the training."""
-    return torch.Generator().manual_seed(seed_of(seed, use, step))
+def rows(seed: int, use: int, step: int) -> RowRandom:
+    """A generator for each row of the step's whole batch."""
+    key = seed_of(seed, use, step)
+    return lambda row: np.random.Generator(np.random.Philox(key=np.array([key, row], dtype=np.uint64)))

@@ -1,0 +1,117 @@
+"""Adaptive input and softmax for large vocabularies, tied (Baevski and Auli 2019; Grave et al. 2017; Transformer-XL).
+
+The vocabulary is cut into a head and tails at rising ids, which serves where frequent tokens have low ids, as in
+tokenizers of whole words. A tail's embeddings may be narrower; a projection brings them to the model's width. The softmax
+over the head has one more entry for each tail, and a tail's token has the probability of its tail times its own in it.
+Input and output share the tables and the projections.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from quartet.errors import InputError
+from quartet.models.config import ModelConfig
+
+
+class AdaptiveEmbedding(nn.Module):
+    """Token embeddings in clusters: with dim 1024 and ``div_val`` 4 of widths 1024, 256, 64 and 16.
+
+    Raises:
+        InputError: a cut-off is not below the vocabulary.
+    """
+
+    def __init__(self, config: ModelConfig, vocabulary: int) -> None:
+        super().__init__()
+        cutoffs, div_val = config.adaptive.cutoffs, config.adaptive.div_val
+        if cutoffs[-1] >= vocabulary:
+            raise InputError(
+                "adaptive.cutoffs",
+                f"{cutoffs[-1]} leaves nothing behind it in a vocabulary of {vocabulary}",
+                "lower or drop it",
+            )
+        self.dim = config.dim
+        self.num_embeddings = vocabulary
+        self.edges = [0, *cutoffs, vocabulary]
+        widths = [config.dim // div_val**cluster for cluster in range(len(cutoffs) + 1)]
+        sizes = [high - low for low, high in itertools.pairwise(self.edges)]
+        self.tables = nn.ParameterList(
+            nn.Parameter(torch.empty(size, width)) for size, width in zip(sizes, widths, strict=True)
+        )
+        self.projections = nn.ParameterList(
+            nn.Parameter(torch.empty(config.dim, width)) for width in widths if div_val > 1
+        )
+
+    def members(self, ids: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
+        """For each cluster that ids (N,) fall in: its number, where they are, and their rows in its table."""
+        for cluster, (low, high) in enumerate(itertools.pairwise(self.edges)):
+            where = ((ids >= low) & (ids < high)).nonzero(as_tuple=True)[0]
+            yield cluster, where, ids[where] - low
+
+    def raised(self, rows: Tensor, cluster: int) -> Tensor:
+        """Rows of a cluster's width -> the model's width D."""
+        return F.linear(rows, self.projections[cluster]) if len(self.projections) else rows
+
+    def lowered(self, hidden: Tensor, cluster: int) -> Tensor:
+        """Representations of width D -> the cluster's width."""
+        return hidden @ self.projections[cluster] if len(self.projections) else hidden
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """(...) ids -> (..., D)."""
+        flat_N = ids.flatten()
+        output_ND = self.tables[0].new_zeros(len(flat_N), self.dim)
+        for cluster, where, rows in self.members(flat_N):
+            raised = self.raised(F.embedding(rows, self.tables[cluster]), cluster)
+            output_ND = output_ND.index_copy(0, where, raised.to(output_ND.dtype))
+        output: Tensor = output_ND.reshape(*ids.shape, self.dim)
+        return output
+
+
+class AdaptiveHead(nn.Module):
+    """The softmax that goes with :class:`AdaptiveEmbedding`: a bias a token, and a vector and bias a tail."""
+
+    def __init__(self, config: ModelConfig, vocabulary: int) -> None:
+        super().__init__()
+        tails = len(config.adaptive.cutoffs)
+        self.bias_V = nn.Parameter(torch.zeros(vocabulary))
+        self.tails_CD = nn.Parameter(torch.empty(tails, config.dim))
+        self.tails_bias = nn.Parameter(torch.zeros(tails))
+
+    def first(self, hidden_ND: Tensor, tokens: AdaptiveEmbedding) -> Tensor:
+        """(N, head + C) log-probabilities of the head's tokens and of the tails."""
+        weight = torch.cat([tokens.tables[0], self.tails_CD])
+        bias = torch.cat([self.bias_V[: tokens.edges[1]], self.tails_bias])
+        return F.log_softmax(F.linear(tokens.lowered(hidden_ND, 0), weight, bias).float(), dim=-1)
+
+    def inside(self, hidden_ND: Tensor, cluster: int, tokens: AdaptiveEmbedding) -> Tensor:
+        """(N, size) log-probabilities of a tail's tokens, given that the token is in this tail."""
+        bias = self.bias_V[tokens.edges[cluster] : tokens.edges[cluster + 1]]
+        logits = F.linear(tokens.lowered(hidden_ND, cluster), tokens.tables[cluster], bias)
+        return F.log_softmax(logits.float(), dim=-1)
+
+    def logprobs(self, hidden_ND: Tensor, tokens: AdaptiveEmbedding) -> Tensor:
+        """(N, D) -> (N, V) log-probabilities of every token."""
+        first = self.first(hidden_ND, tokens)
+        parts = [first[:, : tokens.edges[1]]]
+        for cluster in range(1, len(tokens.tables)):
+            tail_N1 = first[:, tokens.edges[1] + cluster - 1, None]
+            parts.append(tail_N1 + self.inside(hidden_ND, cluster, tokens))
+        return torch.cat(parts, dim=-1)
+
+    def target_logprobs(self, hidden_ND: Tensor, targets_N: Tensor, tokens: AdaptiveEmbedding) -> Tensor:
+        """(N, D) and (N,) ids -> (N,) log-probabilities; a tail is computed for the targets that are in it alone."""
+        first = self.first(hidden_ND, tokens)
+        output_N = first.new_zeros(len(targets_N))
+        for cluster, where, rows in tokens.members(targets_N):
+            if cluster == 0:
+                found = first[where, rows]
+            else:
+                inside = self.inside(hidden_ND[where], cluster, tokens)
+                found = first[where, tokens.edges[1] + cluster - 1] + inside.gather(1, rows[:, None])[:, 0]
+            output_N = output_N.index_copy(0, where, found)
+        return output_N
