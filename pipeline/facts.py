@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import Params
+from pipeline.params import Model, Params
 from quartet.files import read_json
 from quartet.report.facts import CorpusFacts, Facts, ListFacts, ModelFacts, TokenizerFacts
 
@@ -77,4 +77,24 @@ def _model(params: Params, layout: Layout, name: str) -> ModelFacts:
         corpus_words=int(card["corpus_words"]),
         parameters=int(card["parameters"]),
         steps=int(card["steps"]),
+        variant=_variant(settings),
+        leaks=settings.leaks,
     )
+
+
+def _variant(model: Model) -> tuple[str, ...]:
+    """The switches that make another model of the same objective, architecture, sizes and positions."""
+    recurrence, tta = model.recurrence, model.tta
+    words = {
+        f"index {recurrence.index}": model.architecture == "transformer-xl",
+        f"memory {recurrence.memory}": model.architecture == "transformer-xl",
+        "offsets as released": recurrence.offset == "released",
+        "own word masked": tta.mask == "word",
+        "first query [MASK]": tta.first_query == "mask_token",
+        "inputs not normalised": not tta.normalise_inputs,
+        "spans as released": model.spans.form == "released",
+        "overflow as released": model.maxima.overflow == "released",
+        f"from {model.init_from}": model.init_from is not None,
+        "best weights": model.training.weights == "best",
+    }
+    return tuple(text for text, holds in words.items() if holds)

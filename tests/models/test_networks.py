@@ -65,6 +65,18 @@ def test_padding_changes_nothing(name: str) -> None:
     assert torch.allclose(together_BTD[1, :5], alone_BTD[0], atol=1e-5)
 
 
+def test_which_released_offsets_leak() -> None:
+    """Those of an index that does not rise by one a token."""
+
+    def leaks(positions: list[str], index: str, offset: str = "released") -> bool:
+        recurrence = {"index": index, "offset": offset}
+        return small(**{**KINDS["transformer-xl"], "positions": positions, "recurrence": recurrence}).leaks
+
+    assert leaks(["token", "sentence"], "running") and leaks(["token"], "reset")
+    assert not leaks(["token"], "running") and not leaks(["sequence"], "reset")
+    assert not leaks(["token", "sentence"], "running", "exact")
+
+
 @pytest.mark.parametrize(
     ("changes", "word"),
     [

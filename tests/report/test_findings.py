@@ -79,6 +79,21 @@ def test_reranking_claims_follow_the_interval_of_the_difference_on_every_seed() 
     assert "Shown to be better" not in found(seeds, "Reranking", facts((1, 2, 3)))
 
 
+def test_a_causal_model_that_sees_the_future_is_named() -> None:
+    models = tuple(
+        dataclasses.replace(model, leaks=True, variant=("offsets as released",))
+        if model.name == "segatron-xl"
+        else model
+        for model in facts().models
+    )
+    leaking = dataclasses.replace(facts(), models=models)
+    sentence = found(results(), "Perplexity", leaking)
+    assert "Of `segatron-xl`: the offsets of the released" in sentence
+    assert "With segment positions" not in sentence
+    assert markdown(results(), [], leaking).count("tell earlier tokens") == 2, "in the findings and under the table"
+    assert "tell earlier tokens" not in markdown(results(), [], facts())
+
+
 def test_an_entropy_of_other_tokens_is_no_measure() -> None:
     rows = [dataclasses.replace(one, n=99) if one.system == "tta" else one for one in results()]
     sentence = found(rows, "Pseudo-perplexity")

@@ -180,6 +180,12 @@ class ModelConfig:
         return self._unused() or self._unfit()
 
     @property
+    def leaks(self) -> bool:
+        """Whether a causal model gets to know something of the tokens that it is to predict."""
+        even = {"sequence", "token"} if self._running else {"sequence"}  # these rise by one a token, whatever it is
+        return self.recurrence.offset == "released" and not set(self.positions) <= even
+
+    @property
     def _running(self) -> bool:
         return self.architecture == "transformer-xl" and self.recurrence.index == "running"
 

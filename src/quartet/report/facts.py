@@ -59,6 +59,8 @@ class ModelFacts:
 
     Attributes:
         corpus_words: words of the corpus that it was trained on.
+        variant: the settings that tell it from other models of its kind, in words, e.g. "index running".
+        leaks: it predicts a token from what comes after it too, though its objective is causal.
     """
 
     name: str
@@ -71,6 +73,8 @@ class ModelFacts:
     corpus_words: int
     parameters: int
     steps: int
+    variant: tuple[str, ...] = ()
+    leaks: bool = False
 
     @property
     def segment_aware(self) -> bool:

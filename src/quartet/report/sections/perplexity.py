@@ -37,6 +37,11 @@ KINDS = (
 #: differ (the tables of positions).
 SAME = ("objective", "architecture", "reads", "tokenizer", "corpus", "steps")
 POSITION_TABLES = 0.1
+#: What is said of a causal model whose positions tell of later tokens.
+LEAK = (
+    "the offsets of the released Segatron-XL tell earlier tokens where later sentences and paragraphs begin, so this is no "
+    "perplexity; it is here for comparison with the released code alone."
+)
 #: The rows of the papers that our systems may be set beside.
 SEGATRON = {"transformer-xl": "transformer-xl-base", "segatron-xl": "segatron-xl-base"}
 
@@ -82,6 +87,9 @@ def _table(report: Report, dataset: str, split: str, kind: Kind, systems: list[s
     lines = [f"**{kind.title}** on `{dataset}` {split} ({kind.words}):", ""]
     lines += report.table([*base, *systems], columns)
     lines += report.caption(TABLE, "tokens (of figures a text: sentences; a word: words)")
+    leaking = [system for system in systems if _leaks(report, system)]
+    if leaking:
+        lines += [f"{named(leaking)}: {LEAK}", ""]
     return lines + _published(systems, kind)
 
 
@@ -129,6 +137,8 @@ def findings(report: Report) -> list[str]:
                 )
                 text = f"{kind.title} a token on `{dataset}` {split} ({kind.words}): {values}."
                 text += f" {kind.warning}" if kind.warning else ""
+                leaking = [system for system in cells if _leaks(report, system)]
+                text += f" Of {named(leaking)}: {LEAK}" if leaking else ""
                 found.append(text + _below_unigram(report, dataset, split, kind) + _segments(report, cells))
     return found
 
@@ -136,6 +146,11 @@ def findings(report: Report) -> list[str]:
 def _systems(report: Report, dataset: str, split: str, kind: Kind) -> list[str]:
     metrics = [kind.metric, *(f"{kind.metric}-{each}" for each in ("mean", "median", "word"))]
     return [system for system in report.systems(TABLE, dataset, split, metrics) if not _is_unigram(system)]
+
+
+def _leaks(report: Report, system: str) -> bool:
+    model = report.facts.model(system)
+    return model is not None and model.leaks
 
 
 def _is_unigram(system: str) -> bool:
@@ -233,6 +248,8 @@ def _segments(report: Report, cells: dict[str, Cell]) -> str:
         for other, baseline in cells.items():
             without = report.facts.model(other)
             if model is None or without is None or without.segment_aware or not model.segment_aware:
+                continue
+            if model.leaks:
                 continue
             if any(getattr(model, key) != getattr(without, key) for key in SAME) or cell.n != baseline.n:
                 continue

@@ -42,6 +42,7 @@ def _table(report: Report, dataset: str) -> list[str]:
         Column("predicts", _fact(report, lambda model: model.objective.upper())),
         Column("reads", _fact(report, lambda model: model.reads)),
         Column("positions", _fact(report, lambda model: ", ".join(model.positions))),
+        Column("variant", _fact(report, lambda model: ", ".join(model.variant) or NONE)),
         Column("steps", steps),
         *(
             report.measured(head, number, TABLE, dataset, None, metric, counted=False)
