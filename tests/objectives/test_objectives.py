@@ -112,7 +112,8 @@ def test_mask_and_predict_hides_one_token_at_a_time() -> None:
         inputs[0, place] = MASK_ID
         alone, _ = network(inputs, batch.positions_BTP[row : row + 1], batch.real_BT[row : row + 1])
         assert torch.allclose(states[row, place], alone[0, place], atol=1e-5)
-    objective.copy_budget = 1
-    assert torch.allclose(objective.states(network, batch).predictive_BTD, states, atol=1e-5)
+    for setting, value in (("copy_budget", 1), ("plain", True)):
+        setattr(objective, setting, value)
+        assert torch.allclose(objective.states(network, batch).predictive_BTD, states, atol=1e-5)
     intact = objective.states(network, batch, masked=False).predictive_BTD
     assert not torch.allclose(intact[0, 1], states[0, 1], atol=1e-3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 from quartet.models.attention import PostNormLayer
@@ -34,8 +35,26 @@ class Encoder(Network):
         self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor, memory: Memory | None = None
     ) -> tuple[Tensor, Memory | None]:
         x_BTD = self.dropout(self.embed(ids_BT, positions_BTP))
-        # Padding stands on the right, so a causal query never sees any; a batch without padding needs no mask either.
-        allowed_B1TS = None if self.causal or bool(real_BT.all()) else real_BT[:, None, None, :]
+        allowed_B1TS = self._allowed(real_BT)
         for layer in self.layers:
             x_BTD = layer(x_BTD, x_BTD, allowed_B1TS, self.causal)
         return x_BTD, None
+
+    def represent_one(
+        self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor, place_B: Tensor
+    ) -> Tensor:
+        """In the last layer every token is a key, but only the token at the place is a query."""
+        if self.causal:
+            return super().represent_one(ids_BT, positions_BTP, real_BT, place_B)
+        x_BTD = self.dropout(self.embed(ids_BT, positions_BTP))
+        allowed_B1TS = self._allowed(real_BT)
+        *lower, last = self.layers
+        for layer in lower:
+            x_BTD = layer(x_BTD, x_BTD, allowed_B1TS)
+        query_B1D = x_BTD[torch.arange(len(place_B), device=place_B.device), place_B][:, None]
+        output_B1D: Tensor = last(query_B1D, x_BTD, allowed_B1TS)
+        return output_B1D[:, 0]
+
+    def _allowed(self, real_BT: Tensor) -> Tensor | None:
+        """Padding stands on the right, so a causal query never sees any; a batch without padding needs no mask."""
+        return None if self.causal or bool(real_BT.all()) else real_BT[:, None, None, :]

@@ -9,6 +9,10 @@ from torch.nn import functional as F
 from quartet.models.config import ModelConfig
 
 
+#: Logits of a tile, 256 rows by 2,048 of the vocabulary: 2 MiB.
+TILE_ROWS, TILE_COLUMNS = 256, 2048
+
+
 class VocabularyHead(nn.Module):
     """Softmax(H E^T) with weights tied to the embedding (Shin et al. 2020, section 5.1).
 
@@ -37,4 +41,28 @@ class VocabularyHead(nn.Module):
 
     def target_logprobs(self, hidden_ND: Tensor, targets_N: Tensor, tokens: nn.Embedding) -> Tensor:
         """(N, D) and (N,) ids -> (N,) log-probabilities of the targets."""
-        return -F.cross_entropy(self.logits(hidden_ND, tokens).float(), targets_N, reduction="none")
+        if hidden_ND.is_cuda or torch.is_grad_enabled():
+            return -F.cross_entropy(self.logits(hidden_ND, tokens).float(), targets_N, reduction="none")
+        hidden_ND = self.transform(hidden_ND)
+        parts = [
+            tiled_logprobs(
+                hidden_ND[at : at + TILE_ROWS], targets_N[at : at + TILE_ROWS], tokens.weight, self.bias_V
+            )
+            for at in range(0, len(targets_N), TILE_ROWS)
+        ]
+        return torch.cat(parts) if parts else hidden_ND.new_zeros(0)
+
+
+def tiled_logprobs(hidden_ND: Tensor, targets_N: Tensor, weight_VD: Tensor, bias_V: Tensor) -> Tensor:
+    """Log-probabilities (N,) of targets, with the logits made and summed up tile by tile.
+
+    On a CPU a tile stays in the cache, where (N, V) logits would go to memory and come back several times.
+    """
+    sums = [
+        torch.logsumexp(
+            F.linear(hidden_ND, weight_VD[at : at + TILE_COLUMNS], bias_V[at : at + TILE_COLUMNS]), -1
+        )
+        for at in range(0, len(bias_V), TILE_COLUMNS)
+    ]
+    targets_logit_N = (hidden_ND * weight_VD[targets_N]).sum(-1) + bias_V[targets_N]
+    return targets_logit_N - torch.logsumexp(torch.stack(sums), 0)

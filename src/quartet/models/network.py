@@ -63,6 +63,15 @@ class Network(nn.Module, ABC):
             The last layer's output (B, T, D) and the memory for the next call (None: there is none).
         """
 
+    def represent_one(
+        self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor, place_B: Tensor
+    ) -> Tensor:
+        """The last layer's output (B, D) at one place of each row, for which a network may save what others need."""
+        hidden_BTD, _ = self(ids_BT, positions_BTP, real_BT)
+        rows_B = torch.arange(len(place_B), device=place_B.device)
+        represented: Tensor = hidden_BTD[rows_B, place_B]
+        return represented
+
     @abstractmethod
     def embed(self, ids_BT: Tensor, positions_BTP: Tensor) -> Tensor:
         """The embedding layer's output (B, T, D), after positions and normalisation where the model has them."""

@@ -75,9 +75,9 @@ def benchmark(model: LanguageModel, sentences: dict[int, str], repeats: int) -> 
                 "take them out or raise max_length",
             )
     objective = model.objective
-    for label, budget in variants(model):
-        if isinstance(objective, MaskedLM) and budget is not None:
-            objective.copy_budget = budget
+    for label, plain in variants(model):
+        if isinstance(objective, MaskedLM):
+            objective.plain = plain
         for words, sentence in sentences.items():
             tokens = len(model.tokenizer.encode(sentence))
             for use, call in (
@@ -87,8 +87,8 @@ def benchmark(model: LanguageModel, sentences: dict[int, str], repeats: int) -> 
                 yield Timing(f"{label}/{use}", words, tokens, measure(call, repeats))
 
 
-def variants(model: LanguageModel) -> list[tuple[str, int | None]]:
-    """The ways in which a model is timed, with the tokens of masked copies that go through it at once."""
+def variants(model: LanguageModel) -> list[tuple[str, bool]]:
+    """The ways in which a model is timed: a masked one also with its copies one by one."""
     if isinstance(model.objective, MaskedLM):
-        return [(f"{model.name}-one-by-one", 1), (model.name, MaskedLM.copy_budget)]
-    return [(model.name, None)]
+        return [(f"{model.name}-one-by-one", True), (model.name, False)]
+    return [(model.name, False)]
