@@ -60,6 +60,9 @@ def _lists(layout: Layout, name: str, origin: str) -> ListFacts:
         test=int(manifest["test"]["lists"]),
         hypotheses=max(int(manifest[split]["longest_list"]) for split in ("dev", "test")),
         origin=origin,
+        ranked=int(manifest["test"]["lists_without_scores"]) > 0,
+        refused=sum(int(manifest[split]["refused"]) for split in ("dev", "test")),
+        bleu=str(manifest.get("bleu", "")),
     )
 
 

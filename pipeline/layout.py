@@ -66,6 +66,14 @@ class Layout:
         """{dev,test}.jsonl and manifest.json of one set."""
         return self.all_nbest / name
 
+    def translations(self, name: str) -> Path:
+        """{dev,test}.json, N-best lists that a translator of ours made, and manifest.json."""
+        return self.artifacts / "translations" / name
+
+    def translator(self, name: str) -> Path:
+        """The folder of a trained translator."""
+        return self.artifacts / "translators" / name
+
     def catalogue(self, folder: Path) -> Path:
         """The names that belong in a folder of lists or sets: see stages/catalogue.py."""
         return folder / "catalogue.json"
@@ -80,6 +88,14 @@ class Layout:
         folder = self.models / name
         return folder if seed == params.seeds[0] else folder / f"seed-{seed}"
 
+    def pretrained(self, name: str) -> Path:
+        """The folder of a model of Hugging Face, beside those of the trained models."""
+        return self.models / name
+
+    def ngram(self, name: str) -> Path:
+        """The folder of an n-gram model, beside those of the trained models: see :mod:`quartet.ngram.card`."""
+        return self.models / name
+
     def rows(self, stage: str, variant: str = "") -> Path:
         """The results of one stage instance."""
         folder = self.artifacts / "rows"
@@ -89,17 +105,35 @@ class Layout:
         """The validation losses of one model while it trained."""
         return self.artifacts / "curves" / f"{model}.csv"
 
+    def translator_curve(self, name: str) -> Path:
+        """The validation losses of one translator while it trained."""
+        return self.artifacts / "curves" / "translators" / f"{name}.csv"
+
     def wer_curve(self, model: str) -> Path:
-        """Word error rate against the interpolation weight, for one model on every set of lists."""
+        """Each set's metric against the interpolation weight, for one model on every set of lists."""
         return self.artifacts / "curves" / "wer" / f"{model}.csv"
+
+    @property
+    def all_rescored(self) -> Path:
+        """Everything that models reranked."""
+        return self.artifacts / "rescored"
 
     def rescored(self, model: str) -> Path:
         """The folder of all lists that a model reranked."""
-        return self.artifacts / "rescored" / model
+        return self.all_rescored / model
 
-    def reranked(self, model: str, seed: int, system: str, lists: str) -> Path:
-        """The test lists of one set as one system of a model ordered them."""
-        return self.rescored(model) / f"{lists}.{system}.seed-{seed}.jsonl"
+    def systems(self, model: str) -> Path:
+        """The systems that a model makes on lists, each with the seeds of its written results."""
+        return self.rescored(model) / "systems.json"
+
+    @property
+    def combined(self) -> Path:
+        """The folder of all lists that two models reranked together."""
+        return self.artifacts / "combined"
+
+    def reranked(self, folder: Path, seed: int, system: str, lists: str, split: str) -> Path:
+        """The lists of one split of a set as one system ordered them, in `rescored` of its model or in `combined`."""
+        return folder / f"{lists}.{split}.{system}.seed-{seed}.jsonl"
 
     def timing(self, stage: str, variant: str = "") -> Path:
         """How long one stage instance took: no output of DVC's, for it differs from run to run."""
@@ -162,12 +196,17 @@ STAGES: dict[str, Stage] = {
         (),
     ),
     "catalogue": Stage(
-        _once, lambda layout, params, _: layout.catalogue(layout.all_nbest), ("nbest", "tasks")
+        _once,
+        lambda layout, params, _: layout.catalogue(layout.all_nbest),
+        ("nbest", "tasks", "evaluate.rerank"),
     ),
     "tasks": Stage(
         lambda params: tuple(params.tasks),
         lambda layout, params, name: layout.task(params.tasks[name].kind, name) / MANIFEST,
         ("data.root", "tasks.{}"),
+    ),
+    "translate": Stage(
+        lambda params: tuple(params.translators), _rows("translate"), ("translators.{}", "device")
     ),
     "nbest": Stage(
         lambda params: tuple(params.nbest),
@@ -180,10 +219,22 @@ STAGES: dict[str, Stage] = {
     "perplexity": Stage(
         lambda params: tuple(params.models), _rows("perplexity"), ("perplexity", "bootstrap", "device")
     ),
+    "pretrained": Stage(
+        lambda params: tuple(params.pretrained),
+        lambda layout, params, name: layout.pretrained(name) / "config.json",
+        ("pretrained.{}",),
+    ),
+    "ngram": Stage(
+        lambda params: tuple(params.ngrams), _rows("ngram"), ("ngrams.{}", "perplexity", "bootstrap", "seeds")
+    ),
     "rerank": Stage(
         lambda params: tuple(params.evaluate.rerank),
         _rows("rerank"),
         ("rerank", "nbest", "bootstrap", "device"),
+    ),
+    "combine": Stage(_once, _rows("combine"), ("rerank", "nbest", "evaluate.rerank", "seeds", "bootstrap")),
+    "compare": Stage(
+        _once, _rows("compare"), ("rerank.combine", "nbest", "evaluate.rerank", "seeds", "bootstrap")
     ),
     "sts": Stage(lambda params: tuple(params.evaluate.sts), _rows("sts"), ("bootstrap", "device")),
     "wordsim": Stage(
@@ -193,7 +244,9 @@ STAGES: dict[str, Stage] = {
         lambda params: tuple(params.evaluate.finetune), _rows("finetune"), ("finetune", "bootstrap", "device")
     ),
     "baselines": Stage(
-        _once, _rows("baselines"), ("nbest", "bootstrap", "finetune.folds", "word2vec", "perplexity", "seeds")
+        _once,
+        _rows("baselines"),
+        ("nbest", "rerank.lengths", "bootstrap", "finetune.folds", "word2vec", "perplexity", "seeds"),
     ),
     "runtime": Stage(
         lambda params: tuple(params.runtime.models),

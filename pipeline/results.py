@@ -11,7 +11,11 @@ from quartet.results import Measure, Result, read_results
 #: Stages whose rows are durations: they go to timings.jsonl, never to results.jsonl.
 TIMED = ("runtime",)
 #: Stages that leave rows.
-MEASURING = ("pretrain", "perplexity", "rerank", "sts", "wordsim", "finetune", "baselines", *TIMED)
+MEASURING = (
+    *("pretrain", "perplexity", "translate", "ngram"),
+    *("rerank", "combine", "compare", "sts", "wordsim", "finetune", "baselines"),
+    *TIMED,
+)
 
 
 def rows_of(

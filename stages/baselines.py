@@ -6,6 +6,7 @@ import numpy as np
 
 from pipeline.held_out import held_out_sentences
 from pipeline.layout import TOKENIZER, Layout, pairs
+from pipeline.lists import SPLITS, Ranker, judged, rows_of_choice
 from pipeline.params import Params, load
 from pipeline.progress import say
 from pipeline.results import rows_of
@@ -18,10 +19,7 @@ from quartet.evaluation.datasets import Floats, LabelledText, SimilaritySet, Wor
 from quartet.evaluation.perplexity import perplexity_measures, unigram_entropy, unigram_logprobs
 from quartet.evaluation.sts import similarity_measures
 from quartet.evaluation.word2vec import Word2VecConfig, train_word2vec
-from quartet.nbest.formats import jsonl
-from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates
-from quartet.nbest.significance import wer_measure
 from quartet.results import Measure, Result, write_results
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -94,17 +92,18 @@ def unigram(params: Params, layout: Layout) -> list[Result]:
 def first_pass_and_oracle(params: Params, layout: Layout) -> list[Result]:
     """The recogniser's own choice, and the best that any reranking could make."""
     found: list[Result] = []
-    for name, settings in params.nbest.items():
-        normalise = Normalisation(settings.normalise.lowercase, settings.normalise.strip_punctuation)
-        for split in ("dev", "test"):
-            lists = normalise.lists(jsonl.read(layout.nbest(name) / f"{split}.jsonl"))
-            candidates = Candidates(lists, [np.zeros(len(one.hypotheses)) for one in lists])
+    for name in params.nbest:
+        for split in SPLITS:
+            each = judged(params, layout, name, split)
+            candidates = Candidates(
+                each.lists, [np.zeros(len(one.hypotheses)) for one in each.lists], each.table
+            )
             for system, chosen in (
                 ("first-pass", candidates.first_pass_selection),
                 ("oracle", candidates.oracle),
             ):
-                measure = wer_measure(chosen, params.bootstrap, params.seeds[0]).percent
-                found += rows(params, {"wer": measure}, "rerank", system, name, split, f"{len(lists)} lists")
+                ranker = Ranker(system, "cpu", f"{len(each.lists)} lists", None)
+                found += rows_of_choice(params, name, split, ranker, chosen, each.lists)
     return found
 
 

@@ -16,7 +16,7 @@ def catalogue() -> None:
     """Write catalogue.json into the folder of the N-best lists and into that of each kind of task."""
     params = load()
     layout = Layout(params.experiment)
-    names = {layout.all_nbest: sorted(params.nbest)}
+    names = {layout.all_nbest: sorted(params.nbest), layout.all_rescored: sorted(params.evaluate.rerank)}
     for kind in TASK_STAGES.values():
         names[layout.tasks(kind)] = sorted(name for name, task in params.tasks.items() if task.kind == kind)
     with stage_run(params, "catalogue") as run:

@@ -3,41 +3,96 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, Literal
 
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import entry, load
+from pipeline.params import NBestLists, entry, load
 from pipeline.params.checked import nearest
 from pipeline.progress import say
 from pipeline.run import main
 from pipeline.tracking import stage_run
 from quartet.errors import InputError
-from quartet.files import atomic_dir, sha256, write_json
+from quartet.files import atomic_dir, sha256, write_json, write_jsonl
+from quartet.nbest.bleu import Bleu
 from quartet.nbest.counts import count
-from quartet.nbest.formats import READERS, jsonl
+from quartet.nbest.formats import FORMATS, Files, Reading, jsonl, read
+
+#: Every entry that was left out, with its reason.
+REFUSED = "refused.jsonl"
 
 
 def nbest(name: str) -> None:
-    """Put dev.jsonl, test.jsonl and manifest.json of the lists `name` into artifacts/<experiment>/nbest/<name>."""
+    """Put {dev,test}.jsonl, refused.jsonl and manifest.json of the set `name` into its folder of artifacts/."""
     params = load()
-    lists = entry(params.nbest, name, "nbest")
-    if lists.format not in READERS:
+    settings = entry(params.nbest, name, "nbest")
+    if settings.format not in FORMATS:
         raise InputError(
             f"params.yaml: nbest.{name}.format",
-            f"unknown format {lists.format!r}",
-            nearest(lists.format, READERS, "format"),
+            f"unknown format {settings.format!r}",
+            nearest(settings.format, FORMATS, "format"),
         )
     folder = Layout(params.experiment).nbest(name)
     with stage_run(params, "nbest", name) as run:
-        manifest: dict[str, object] = {"format": lists.format}
+        manifest: dict[str, Any] = {"format": settings.format, "metric": settings.metric}
+        if settings.metric == "bleu":
+            manifest["bleu"] = Bleu(settings.bleu.lowercase, settings.bleu.tokenize).signature
+        refused = []
         with atomic_dir(folder) as temporary:
-            for split, path in (("dev", lists.dev), ("test", lists.test)):
-                source = Path(params.data.root) / path
-                read = READERS[lists.format](source)
-                jsonl.write(temporary / f"{split}.jsonl", read)
-                manifest[split] = {"source": path, "sha256": sha256(source), **count(read)}
-                say(f"{source}: {len(read):,} lists -> {folder / split}.jsonl")
+            for split in ("dev", "test"):
+                files = files_of(settings, split, Path(params.data.root))
+                reading = read(settings.format, files, settings.skip_malformed)
+                jsonl.write(temporary / f"{split}.jsonl", reading.lists)
+                manifest[split] = described(files, reading, Path(params.data.root))
+                refused += [
+                    {"split": split, "place": e.place, "reason": e.reason} for e in all_refused(reading)
+                ]
+                say(f"{files.hypotheses}: {summary(reading)} -> {folder / split}.jsonl")
+            write_jsonl(temporary / REFUSED, refused)
             write_json(temporary / MANIFEST, manifest)
         run.log_manifest(manifest)
+        run.log_artifact(folder / REFUSED)
+
+
+def files_of(settings: NBestLists, split: Literal["dev", "test"], root: Path) -> Files:
+    """The files of one split below the entry's folder."""
+    base = root / settings.folder
+    named = settings.dev if split == "dev" else settings.test
+    return Files(
+        base / named.hypotheses,
+        tuple((base / each.file, each.weight) for each in named.scores),
+        None if named.references is None else base / named.references,
+        settings.beam,
+    )
+
+
+def all_refused(reading: Reading) -> list[InputError]:
+    """What was refused of the lists, then of the references."""
+    return [*reading.refused, *reading.references_refused]
+
+
+def described(files: Files, reading: Reading, root: Path) -> dict[str, Any]:
+    """What the manifest says of a split: its files, what went in and came out, and what the lists hold."""
+    names = {path: path.relative_to(root) if path.is_relative_to(root) else path for path in files.paths}
+    return {
+        "files": {str(name): sha256(path) for path, name in names.items()},
+        "entries": reading.entries,
+        "refused": len(reading.refused),
+        "references_refused": len(reading.references_refused),
+        "references_unused": reading.references_unused,
+        **count(reading.lists),
+    }
+
+
+def summary(reading: Reading) -> str:
+    """Counts in = counts out + counts refused, in a line."""
+    text = f"{reading.entries:,} lists"
+    if reading.refused:
+        text += f", {len(reading.refused):,} of them refused"
+    if reading.references_refused:
+        text += f", {len(reading.references_refused):,} references refused"
+    if reading.lists[0].ranked_only:
+        text += ", no scores: the rank stands for them"
+    return text
 
 
 if __name__ == "__main__":

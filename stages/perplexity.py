@@ -22,13 +22,14 @@ def perplexity(name: str) -> None:
     model = entry(params.models, name, "models")
     corpus = EncodedCorpus.open(layout.encoded(model.corpus, model.tokenizer), "test")
     limit = params.perplexity.tokens_per_document
+    carry_memory = params.perplexity.carry_memory and model.reads == "streams"
     texts = held_out_sentences(corpus, limit)
     unigram = unigram_logprobs(texts.ids)
     rows: list[Result] = []
     with stage_run(params, "perplexity", name) as run:
         for language_model in trained(params, name):
             with bar(f"{name}: tokens scored", total=sum(len(ids) for ids in texts.ids)) as shown:
-                documents = language_model.corpus_logprobs(corpus, limit, progress=shown.set)
+                documents = language_model.corpus_logprobs(corpus, limit, shown.set, carry_memory)
             logprobs = texts.split(documents)
             measures = perplexity_measures(
                 logprobs,

@@ -17,6 +17,7 @@ from pipeline.run import choose_device, main, set_threads
 from pipeline.tracking import Run, stage_run
 from quartet.files import atomic_dir, atomic_path, read_json, sha256, write_json
 from quartet.models.checkpoint import ModelCard, copy_model, load_card, save_model
+from quartet.pretrained import content_hash, local_folder
 from quartet.results import Measure, Result, write_results
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -73,7 +74,7 @@ def pretrain(name: str) -> None:
 
 
 def fingerprint(layout: Layout, model: Model, seed: int, device: str) -> str:
-    """A name for one training: equal only where settings, data, seed, kind of device and code are."""
+    """A name for one training: equal only where settings, data, seed, kind of device, code and `init_from` are."""
     encoded = layout.encoded(model.corpus, model.tokenizer)
     source = Path(quartet.__file__).parent
     code = sorted(path for folder in CODE for path in (source / folder).rglob("*.py"))
@@ -85,6 +86,8 @@ def fingerprint(layout: Layout, model: Model, seed: int, device: str) -> str:
         str(seed),
         device,
     ]
+    if model.init_from is not None:
+        parts.append(content_hash(local_folder(model.init_from)))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
@@ -110,6 +113,9 @@ def train_seed(
         progress=not quiet(),
         report=lambda metric, value, step: run.log_metric(f"{metric}/seed-{seed}", value, step),
     )
+    if trained.filled is not None:
+        say(f"{name} started from {trained.filled}")
+        run.set_tag("init_from", str(trained.filled))
     card = ModelCard(
         name=name,
         seed=seed,

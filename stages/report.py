@@ -98,7 +98,7 @@ def draw(
     wer: defaultdict[tuple[str, str, str], Curve] = defaultdict(list)
     for name in params.evaluate.rerank:
         for row in read_csv(layout.wer_curve(name)):
-            wer[row["list"], row["split"], row["system"]].append((float(row["weight"]), float(row["wer"])))
+            wer[row["list"], row["split"], row["system"]].append((float(row["weight"]), float(row["value"])))
     drawn = {
         "training": figures.training_curves(folder / "training.svg", training, facts),
         "rerank": figures.wer_curves(folder / "rerank.svg", wer, found, facts),

@@ -2,44 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-import numpy as np
-
 from pipeline.layout import Layout
+from pipeline.lists import SPLITS, Judged, Ranker, judged, rows_of_outcome
 from pipeline.params import Params, load
 from pipeline.progress import bar, say
-from pipeline.results import rows_of
 from pipeline.run import main
+from pipeline.scorers import Scorer, scorers
 from pipeline.tracking import stage_run
-from pipeline.trained import trained
-from quartet.files import atomic_path
-from quartet.nbest.formats import jsonl
-from quartet.nbest.normalise import Normalisation
+from quartet.files import atomic_path, write_json
 from quartet.nbest.rerank import Candidates, Curve, tune_and_apply, weight_grid
 from quartet.nbest.rescored import write_rescored
-from quartet.nbest.scores import score_lists
-from quartet.nbest.significance import paired_bootstrap, wer_measure
-from quartet.results import Measure, Result, write_results
-from quartet.scoring.language_model import LanguageModel
-
-#: Texts that are scored between two movements of the progress bar.
-CHUNK = 512
+from quartet.nbest.scores import score_lists, score_texts
+from quartet.results import Result, write_results
+from quartet.scoring.engine import score_all
 
 
 def rerank(name: str) -> None:
-    """Write the rows, the curves and the reranked test lists of the model `name`."""
+    """Write the rows, the curves and the reranked lists of the model `name`."""
     params = load()
     layout = Layout(params.experiment)
     rows: list[Result] = []
-    curves = ["list,split,system,seed,weight,wer"]
+    made: dict[str, list[int]] = {}
+    curves = ["list,split,system,seed,metric,weight,value"]
     with stage_run(params, "rerank", name) as run:
-        for model in trained(params, name):
-            for system, masked in readings(model):
-                for list_name in params.nbest:
-                    found, lines = rerank_lists(params, layout, model, system, masked, list_name)
+        sets = {
+            each: {split: judged(params, layout, each, split) for split in SPLITS} for each in params.nbest
+        }
+        for model, seed in scorers(params, name):
+            for system, masked in readings(model, name):
+                ranker = Ranker(system, model.device, model.scale, seed)
+                for list_name, splits in sets.items():
+                    found, lines = rerank_lists(
+                        params, layout, model, name, ranker, masked, list_name, splits
+                    )
                     rows += found
                     curves += lines
+                made.setdefault(system, []).append(seed)
+        write_json(layout.systems(name), made)
         with atomic_path(layout.wer_curve(name)) as temporary:
             temporary.write_text("\n".join(curves) + "\n", encoding="utf-8")
         write_results(layout.rows("rerank", name), rows)
@@ -47,99 +46,56 @@ def rerank(name: str) -> None:
         run.log_artifact(layout.wer_curve(name))
 
 
-def readings(model: LanguageModel) -> list[tuple[str, bool]]:
-    """The systems that a model makes: a masked model can also read the intact input (the papers' biLM\\M)."""
-    intact = [(f"{model.name}-intact", False)] if model.masks else []
-    return [(model.name, True), *intact]
+def readings(model: Scorer, name: str) -> list[tuple[str, bool]]:
+    """The systems that the model `name` makes: a masked one can also read the intact input (the papers' biLM\\M)."""
+    return [(name, True), *([(f"{name}-intact", False)] if model.masks else [])]
 
 
 def rerank_lists(
-    params: Params, layout: Layout, model: LanguageModel, system: str, masked: bool, list_name: str
+    params: Params,
+    layout: Layout,
+    model: Scorer,
+    name: str,
+    ranker: Ranker,
+    masked: bool,
+    list_name: str,
+    splits: dict[str, Judged],
 ) -> tuple[list[Result], list[str]]:
-    """One system on one set of lists: its rows, and the lines of its curves."""
-    settings = params.nbest[list_name]
-    normalise = Normalisation(settings.normalise.lowercase, settings.normalise.strip_punctuation)
-    dev, test = (
-        score_split(params, layout, model, system, masked, list_name, split, normalise)
-        for split in ("dev", "test")
-    )
+    """One system on one set of lists: its rows, and the lines of its curves; the reranked lists are written."""
+    scored = {
+        split: scored_lists(params, model, masked, each, f"{ranker.system} {split}")
+        for split, each in splits.items()
+    }
     weights = params.rerank.weights
-    outcome = tune_and_apply(dev, test, weight_grid(weights.start, weights.stop, weights.step))
-    write_rescored(layout.reranked(model.name, model.seed, system, list_name), test, outcome.weight)
-    rows = []
-    for split, candidates in (("dev", dev), ("test", test)):
-        chosen = candidates.select(outcome.weight)
-        measures = {"wer": wer_measure(chosen, params.bootstrap, model.seed).percent}
-        if split == "test":  # on dev, where the weight was chosen, a difference would flatter
-            comparison = paired_bootstrap(
-                chosen, candidates.first_pass_selection, params.bootstrap, model.seed
-            )
-            n = comparison.difference.n
-            measures["wer-difference"] = comparison.difference.percent
-            measures["p-value"] = Measure(comparison.p_value, n)
-            measures["weight"] = Measure(outcome.weight, n)
-        rows += rows_of(
-            measures,
-            params=params,
-            table="rerank",
-            system=system,
-            dataset=list_name,
-            split=split,
-            device=model.device,
-            scale=model.scale,
-            seed=model.seed,
-        )
-    say(f"{system} on {list_name}: weight {outcome.weight:g}, WER {100 * outcome.reranked.wer:.2f} %")
+    grid = weight_grid(weights.start, weights.stop, weights.step)
+    outcome = tune_and_apply(scored["dev"], scored["test"], grid)
+    for split, candidates in scored.items():
+        path = layout.reranked(layout.rescored(name), ranker.seed or 0, ranker.system, list_name, split)
+        write_rescored(path, candidates, outcome.weight)
+    rows = rows_of_outcome(params, list_name, ranker, outcome, scored["dev"], scored["test"])
+    metric = params.nbest[list_name].metric
+    say(f"{ranker.system} on {list_name}: weight {outcome.weight:g}, {metric} {outcome.reranked.value:.2f}")
     lines = [
         line
         for split, curve in (("dev", outcome.dev), ("test", outcome.test))
-        for line in curve_lines(f"{list_name},{split},{system},{model.seed}", curve)
+        for line in curve_lines(f"{list_name},{split},{ranker.system},{ranker.seed},{metric}", curve)
     ]
     return rows, lines
 
 
-def score_split(
-    params: Params,
-    layout: Layout,
-    model: LanguageModel,
-    system: str,
-    masked: bool,
-    list_name: str,
-    split: str,
-    normalise: Normalisation,
-) -> Candidates:
-    """Score every distinct hypothesis of one split once."""
-    lists = normalise.lists(jsonl.read(layout.nbest(list_name) / f"{split}.jsonl"))
-    return Candidates(
-        lists, score_lists(lists, scorer(model, masked, params.rerank.score, f"{system} {split}"))
-    )
-
-
-def scorer(
-    model: LanguageModel, masked: bool, score: str, label: str
-) -> Callable[[list[str]], Sequence[float]]:
-    """Texts to the sum or the mean of their tokens' log-probabilities, with a progress bar."""
-
-    def score_texts(texts: list[str]) -> list[float]:
-        order = sorted(range(len(texts)), key=lambda index: len(texts[index]))
-        values = np.zeros(len(texts))
-        with bar(f"{label}: hypotheses", total=len(texts)) as shown:
-            for at in range(0, len(order), CHUNK):
-                part = order[at : at + CHUNK]
-                for index, logprobs in zip(
-                    part, model.token_logprobs([texts[i] for i in part], masked), strict=True
-                ):
-                    values[index] = logprobs.sum() / (max(1, len(logprobs)) if score == "mean" else 1)
-                shown.advance(len(part))
-        return [float(value) for value in values]
-
-    return score_texts
+def scored_lists(params: Params, model: Scorer, masked: bool, split: Judged, label: str) -> Candidates:
+    """Score every distinct hypothesis of one split once, with a progress bar."""
+    with bar(f"{label}: hypotheses") as shown:
+        scorer = score_texts(
+            lambda texts: score_all(model, texts, masked, progress=shown.set), params.rerank.score
+        )
+        return Candidates(split.lists, score_lists(split.lists, scorer), split.table)
 
 
 def curve_lines(prefix: str, curve: Curve) -> list[str]:
-    """CSV lines of a curve, WER in percent."""
+    """CSV lines of a curve."""
     return [
-        f"{prefix},{weight:g},{100 * wer:.6f}" for weight, wer in zip(curve.weights, curve.wer, strict=True)
+        f"{prefix},{weight:g},{value:.6f}" for weight, value in zip(curve.weights, curve.values, strict=True)
     ]
 
 

@@ -20,12 +20,13 @@ def segment(name: str) -> None:
     corpus = entry(params.corpora, name, "corpora")
     source = fetched(layout.raw(name))
     with stage_run(params, "segment", name) as run:
-        with bar(f"{name}: documents", corpus.limit or None) as shown:
+        wanted = corpus.limit if corpus.split else 0  # a limit of each split does not say how many in all
+        with bar(f"{name}: documents", wanted or None) as shown:
             manifest = segment_corpus(
                 SOURCES[corpus.kind],
                 source,
                 layout.segments(name),
-                shares=Shares(corpus.split.valid, corpus.split.test),
+                shares=Shares(corpus.split.valid, corpus.split.test) if corpus.split else None,
                 punkt=params.segmentation.punkt,
                 language=corpus.language,
                 limit=corpus.limit,

@@ -1,15 +1,20 @@
-"""tokenizer@<name>: learn a vocabulary from the training split of its corpus."""
+"""tokenizer@<name>: learn a vocabulary from the training split of its corpus, or take that of a BERT."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 from pipeline.layout import MANIFEST, TOKENIZER, Layout
-from pipeline.params import entry, load
+from pipeline.params import Tokenizer, entry, load
 from pipeline.progress import say
 from pipeline.run import main
 from pipeline.tracking import stage_run
 from quartet.files import atomic_dir, sha256, write_json
+from quartet.pretrained import local_folder
 from quartet.text.documents import SentencesOf
-from quartet.text.tokenizer import train_tokenizer
+from quartet.text.pretrained_vocabulary import read_vocabulary
+from quartet.text.tokenizer import TextTokenizer, train_tokenizer
 
 
 def tokenizer(name: str) -> None:
@@ -19,23 +24,36 @@ def tokenizer(name: str) -> None:
     settings = entry(params.tokenizers, name, "tokenizers")
     text = layout.segments(settings.corpus) / "train.jsonl"
     with stage_run(params, "tokenizer", name) as run:
-        trained = train_tokenizer(settings.kind, SentencesOf(text), settings.vocab_size, settings.lowercase)
+        made, origin = taken(settings) if settings.kind == "pretrained" else trained(settings, text)
         with atomic_dir(layout.tokenizer(name)) as folder:
-            trained.save(folder / TOKENIZER)
+            made.save(folder / TOKENIZER)
             manifest = {
                 "corpus": settings.corpus,
                 "kind": settings.kind,
-                "lowercase": settings.lowercase,
-                "vocab_size": trained.vocab_size,
-                "trained_on": {"file": str(text), "sha256": sha256(text)},
+                "vocab_size": made.vocab_size,
+                **origin,
                 "sha256": sha256(folder / TOKENIZER),
             }
             write_json(folder / MANIFEST, manifest)
         run.log_manifest(manifest)
         run.log_artifact(layout.tokenizer(name) / TOKENIZER)
-    say(
-        f"{text}: {trained.vocab_size:,} of {settings.vocab_size:,} entries -> {layout.tokenizer(name) / TOKENIZER}"
-    )
+    say(f"{settings.source or text}: {made.vocab_size:,} entries -> {layout.tokenizer(name) / TOKENIZER}")
+
+
+def trained(settings: Tokenizer, text: Path) -> tuple[TextTokenizer, dict[str, Any]]:
+    """A vocabulary learnt from the text, and what the manifest says of where it comes from."""
+    assert settings.kind != "pretrained"
+    assert settings.vocab_size is not None
+    assert settings.lowercase is not None
+    made = train_tokenizer(settings.kind, SentencesOf(text), settings.vocab_size, settings.lowercase)
+    origin = {"file": str(text), "sha256": sha256(text)}
+    return made, {"lowercase": settings.lowercase, "trained_on": origin}
+
+
+def taken(settings: Tokenizer) -> tuple[TextTokenizer, dict[str, Any]]:
+    """A BERT's own vocabulary, and where it comes from."""
+    assert settings.source is not None
+    return read_vocabulary(local_folder(settings.source, weights=False)), {"source": settings.source}
 
 
 if __name__ == "__main__":

@@ -7,12 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.small_corpus import encode_small
 
 ROOT = Path(__file__).resolve().parents[1]
+
+settings.register_profile("repeatable", deadline=None, derandomize=True, database=None)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -5,11 +5,19 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from typing import Any, get_args
 
+import numpy as np
 import pytest
+from typer.main import get_group
 
+from pipeline.params import lists as settings
 from quartet import cli
+from quartet.cli.options import Tokenization
 from quartet.models.checkpoint import save_model
+from quartet.nbest.bleu import Tokenizer
+from quartet.nbest.formats import FORMATS
+from quartet.scoring.language_model import LanguageModel
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.scoring.test_language_model import random_model
@@ -81,7 +89,7 @@ def test_rescore_writes_the_lists_reranked(
 @pytest.mark.parametrize(
     ("arguments", "text", "words"),
     [
-        (["score", "--model", "nowhere"], b"", "nowhere: not a trained model"),
+        (["score", "--model", "nowhere"], b"", "nowhere: no such folder"),
         (["score", "--model", "MODEL"], b"good\n\xff\xfe bad", "standard input, line 2: not UTF-8"),
         (
             ["rescore", "--model", "MODEL", "--nbest", "none.json", "--out", "o", "--lm-weight", "0.5"],
@@ -110,3 +118,167 @@ def test_mistakes_end_with_one_line_and_code_two(
     errors = printed.err.strip().splitlines()
     assert len(errors) == 1 and errors[0].startswith("error: ") and words in errors[0]
     assert printed.out == ""
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def mixed_lists(tmp_path: Path) -> Path:
+    """Three lists, the second of them malformed."""
+    path = tmp_path / "lists.json"
+    path.write_text(
+        json.dumps({"z": LISTS["u1"], "bad": {"hyp_1": {"score": "x", "text": "a"}}, "a": LISTS["u2"]})
+    )
+    return path
+
+
+def test_a_malformed_list_ends_it_without_output_or_is_left_out_and_named(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lists, out = mixed_lists(tmp_path), tmp_path / "results" / "out.jsonl"
+    base = ["rescore", "--model", str(model), "--nbest", str(lists), "--out", str(out), "--lm-weight", "0.5"]
+    assert call(monkeypatch, b"", *base) == 2
+    errors = capsys.readouterr().err.strip().splitlines()
+    assert len(errors) == 1
+    assert 'lists.json: utterance "bad", hyp_1, score: a number was expected' in errors[0]
+    assert not out.parent.exists()
+    assert call(monkeypatch, b"", *base, "--skip-malformed") == 0
+    said = capsys.readouterr().err
+    assert "refused: " in said and 'utterance "bad", hyp_1, score' in said
+    assert "3 lists in, 2 read, 1 refused" in said
+    assert [row["utt"] for row in rows(out)] == ["z", "a"], "the order of the input"
+    assert list(out.parent.iterdir()) == [out]
+
+
+def test_other_formats_references_and_costs(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "text").write_text("u-1 a grey herring\nu-2 a grey heron\n")
+    (tmp_path / "ac").write_text("u-1 10\nu-2 30\n")
+    (tmp_path / "lm").write_text("u-1 1\nu-2 1\n")
+    (tmp_path / "refs.trn").write_text("A grey heron. (u)\n")
+    out = tmp_path / "out.jsonl"
+    arguments = ["rescore", "--model", str(model), "--nbest", str(tmp_path / "text"), "--out", str(out)]
+    arguments += ["--format", "kaldi", "--scores", f"{tmp_path / 'ac'}=0.1", "--scores", str(tmp_path / "lm")]
+    arguments += ["--references", str(tmp_path / "refs.trn"), "--lm-weight", "0"]
+    assert call(monkeypatch, b"", *arguments) == 0
+    assert "WER, %: 33.33 -> 33.33" in capsys.readouterr().err
+    (row,) = rows(out)
+    assert row["ref"] == "a grey heron"
+    assert [each["first_pass"] for each in row["hypotheses"]] == [-2.0, -4.0]
+    assert call(monkeypatch, b"", *arguments[:-4], "--lm-weight", "0", "--format", "moses") == 2
+    assert "has its scores in the same file" in capsys.readouterr().err
+    arguments[arguments.index("--scores") + 1] += "x"
+    assert call(monkeypatch, b"", *arguments) == 2
+    assert "--scores: a finite number was expected as the weight" in capsys.readouterr().err
+
+
+def test_the_mean_and_lists_without_scores_and_bleu(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lists, out = tmp_path / "lists.json", tmp_path / "out.jsonl"
+    lists.write_text(json.dumps([{"input": ["A b c d", "A b c"], "output": "A b c d"}]))
+    base = [
+        "rescore",
+        "--model",
+        str(model),
+        "--nbest",
+        str(lists),
+        "--out",
+        str(out),
+        "--format",
+        "hyporadise",
+    ]
+    assert call(monkeypatch, b"", *base, "--lm-weight", "0", "--metric", "bleu", "--score", "mean") == 0
+    said = capsys.readouterr().err
+    assert "BLEU: 100.00 -> 100.00; no first-pass scores: the rank stands for them" in said
+    (row,) = rows(out)
+    assert row["ref"] == "A b c d", "for BLEU the texts stay as they are"
+    assert [each["first_pass"] for each in row["hypotheses"]] == [0.0, -1.0]
+    mean = row["hypotheses"][0]["lm"]
+    assert call(monkeypatch, b"", *base, "--lm-weight", "0", "--no-lowercase", "--no-strip-punctuation") == 0
+    assert rows(out)[0]["hypotheses"][0]["lm"] < 2 * mean < 0, "a sum over several tokens"
+
+
+def test_an_input_is_never_overwritten(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lists = mixed_lists(tmp_path)
+    before = lists.read_bytes()
+    arguments = [
+        "rescore",
+        "--model",
+        str(model),
+        "--nbest",
+        str(lists),
+        "--out",
+        str(lists),
+        "--lm-weight",
+        "0.5",
+    ]
+    assert call(monkeypatch, b"", *arguments) == 2
+    assert "is one of the files to read" in capsys.readouterr().err
+    assert lists.read_bytes() == before
+
+
+def test_compare_says_who_is_better_and_how_sure_it_is(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, best in (("a", "a grey herring"), ("b", "a grey heron")):
+        lines = [
+            {"utt": "u1", "ref": "a grey heron", "best": best, "hypotheses": [{"text": best, "lm": -1.0}]},
+            {"utt": "u2", "ref": "b", "best": "b", "hypotheses": [{"text": "b", "lm": -1.0}]},
+        ]
+        (tmp_path / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    files = [str(tmp_path / "a"), str(tmp_path / "b")]
+    assert call(monkeypatch, b"", "compare", *files, "--resamples", "500") == 0
+    printed = capsys.readouterr().out
+    assert "b - a         -25.00 [" in printed
+    assert "b better      1\n" in printed
+    assert 'words fixed   1: "herring" -> "heron" 1\n' in printed
+    assert call(monkeypatch, b"", "compare", *files, "--json", "--metric", "bleu") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["metric"], found["better"], found["worse"], found["same_text"]) == ("bleu", 1, 0, 1)
+    assert found["words_fixed"] == [{"a": "herring", "b": "heron", "times": 1}]
+    (tmp_path / "b").write_text((tmp_path / "b").read_text().splitlines()[0] + "\n")
+    assert call(monkeypatch, b"", "compare", *files) == 2
+    assert 'utterance "u2": only the first result has it' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["score", "embed", "rescore", "compare"])
+def test_every_command_shows_an_example(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(monkeypatch, b"", command, "--help") == 0
+    assert f"Example: quartet {command}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_options_name_every_format_and_tokenizer() -> None:
+    option = next(
+        each for each in get_group(cli.app).commands["rescore"].params if each.name == "input_format"
+    )
+    assert all(name in getattr(option, "help", "") for name in FORMATS)
+    assert (
+        [each.value for each in Tokenization]
+        == list(get_args(Tokenizer))
+        == list(get_args(settings.Tokenization))
+    )
+
+
+def test_scores_are_kept_for_the_next_run(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lists, out, cache = tmp_path / "lists.json", tmp_path / "out.jsonl", tmp_path / "scores.sqlite"
+    lists.write_text(json.dumps(LISTS))
+    base = ["rescore", "--model", str(model), "--nbest", str(lists), "--out", str(out), "--lm-weight", "0.5"]
+    assert call(monkeypatch, b"", *base, "--cache", str(cache)) == 0
+    first = out.read_bytes()
+
+    def never(self: LanguageModel, texts: list[str], masked: bool = True) -> list[np.ndarray]:
+        raise AssertionError(f"{texts} were scored before")
+
+    monkeypatch.setattr(LanguageModel, "token_logprobs", never)
+    out.unlink()
+    assert call(monkeypatch, b"", *base, "--cache", str(cache)) == 0
+    assert out.read_bytes() == first

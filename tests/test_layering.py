@@ -12,7 +12,7 @@ QUARTET = sorted((ROOT / "src" / "quartet").rglob("*.py"))
 PIPELINE = sorted((ROOT / "pipeline").rglob("*.py"))
 STAGES = sorted((ROOT / "stages").glob("*.py"))
 #: The only stages that train: everything else starts without Lightning.
-TRAINING = {"pretrain", "finetune"}
+TRAINING = {"pretrain", "translate", "finetune"}
 #: Stages that look at text or at results only.
 WITHOUT_TORCH = {
     "download",
@@ -22,7 +22,10 @@ WITHOUT_TORCH = {
     "catalogue",
     "tasks",
     "nbest",
+    "ngram",
     "baselines",
+    "combine",
+    "compare",
     "report",
 }
 

@@ -9,11 +9,34 @@ from pathlib import Path
 from typing import TypeVar
 
 from pipeline.params.checked import checked, nearest
-from pipeline.params.sections import Model, NBestLists, Params, Source, Task, TaskKind
+from pipeline.params.lists import NBestLists
+from pipeline.params.sections import (
+    Model,
+    Ngram,
+    Params,
+    Source,
+    Task,
+    TaskKind,
+    Tokenizer,
+)
+from pipeline.params.translator import Translator
 from pipeline.params.yaml_file import read_yaml
 from quartet.errors import InputError
 
-__all__ = ["TASK_STAGES", "Model", "NBestLists", "Params", "Source", "Task", "TaskKind", "entry", "load"]
+__all__ = [
+    "TASK_STAGES",
+    "Model",
+    "NBestLists",
+    "Ngram",
+    "Params",
+    "Source",
+    "Task",
+    "TaskKind",
+    "Tokenizer",
+    "Translator",
+    "entry",
+    "load",
+]
 
 Entry = TypeVar("Entry")
 
@@ -53,7 +76,16 @@ def entry(entries: Mapping[str, Entry], name: str, section: str) -> Entry:
 
 def _check_names(params: Params, place: str) -> None:
     named = [("experiment", params.experiment)]
-    for section in ("corpora", "tokenizers", "models", "nbest", "tasks"):
+    for section in (
+        "corpora",
+        "tokenizers",
+        "models",
+        "pretrained",
+        "ngrams",
+        "translators",
+        "nbest",
+        "tasks",
+    ):
         named += [(f"{section}.{name}", name) for name in getattr(params, section)]
     for where, name in named:
         if not NAME.fullmatch(name):
@@ -87,13 +119,27 @@ def _check_references(params: Params, place: str) -> None:
     for key, model in params.models.items():
         known(f"models.{key}.corpus", model.corpus, {**params.corpora}, "corpus")
         known(f"models.{key}.tokenizer", model.tokenizer, {**params.tokenizers}, "tokenizer")
+    scorers = [*params.models, *params.pretrained, *params.ngrams]
+    for section in ("pretrained", "ngrams"):
+        for key in getattr(params, section):
+            if scorers.count(key) > 1:
+                raise InputError(f"{place}: {section}.{key}", "another model has this name too", "rename one")
+    for key, ngram in params.ngrams.items():
+        known(f"ngrams.{key}.corpus", ngram.corpus, {**params.corpora}, "corpus")
+        known(f"ngrams.{key}.tokenizer", ngram.tokenizer, {**params.tokenizers}, "tokenizer")
     lists = {f"evaluate.{stage}": names for stage, names in dataclasses.asdict(params.evaluate).items()}
     lists["runtime.models"] = params.runtime.models
     for where, names in lists.items():
         for name in names:
-            known(where, name, {**params.models}, "model")
+            # the one evaluation that others than the trained models go through
+            others = {**params.pretrained, **params.ngrams} if where == "evaluate.rerank" else {}
+            known(where, name, {**params.models, **others}, "model")
             if names.count(name) > 1:
                 raise InputError(f"{place}: {where}", f"{name!r} is listed twice")
+    for pair in params.rerank.combine:
+        for name in pair:
+            alone = {**dict.fromkeys(params.evaluate.rerank)}
+            known("rerank.combine", name if name in alone else name.removesuffix("-intact"), alone, "system")
     if params.evaluate.rerank and not params.nbest:
         raise InputError(
             f"{place}: evaluate.rerank", "there are no lists to rerank", "fill nbest, or empty this list"

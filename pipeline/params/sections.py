@@ -9,10 +9,13 @@ from __future__ import annotations
 import dataclasses
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from pipeline.params.lists import NBestLists
+from pipeline.params.translator import Translator
 from quartet.models.config import ModelConfig
+from quartet.ngram.config import NgramConfig, TokenConfig
 from quartet.training.config import TrainingConfig
 
 Count = Annotated[int, Field(ge=1)]
@@ -46,6 +49,13 @@ class Split:
             raise ValueError(f"valid {self.valid} and test {self.test} leave nothing to train on")
 
 
+def _shares_or_given(value: object) -> object:
+    """``given`` as None, which nobody can write."""
+    if not isinstance(value, dict) and value != "given":
+        raise ValueError("shares, {valid: ..., test: ...}, or given were expected")
+    return None if value == "given" else value
+
+
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
 class Source:
     """One thing to fetch: ``package://…``, ``https://…`` or a path; ``sha256`` may be null for a path only."""
@@ -62,13 +72,25 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
 class Corpus(Source):
-    """An entry of ``corpora:``; ``limit`` is the number of documents that are read (0: all)."""
+    """An entry of ``corpora:``.
 
-    kind: Literal["wikipedia", "text"]
+    Attributes:
+        split: None where the file says ``given``: a corpus of the kind ``wikitext`` brings its splits, and only that.
+        limit: the number of documents that are read (0: all); of each split where they are given.
+    """
+
+    kind: Literal["wikipedia", "text", "wikitext"]
     language: Text
     license: Text
-    split: Split
+    split: Annotated[Split | None, BeforeValidator(_shares_or_given)]
     limit: Size
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.kind == "wikitext") != (self.split is None):
+            raise ValueError(
+                "split: given goes with kind: wikitext, which brings its own splits, and with no other kind"
+            )
 
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
@@ -80,12 +102,28 @@ class Segmentation:
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
 class Tokenizer:
-    """An entry of ``tokenizers:``, trained on the training split of ``corpus``."""
+    """An entry of ``tokenizers:``: trained on the training split of ``corpus``, or the vocabulary of a BERT.
 
-    kind: Literal["wordpiece", "word"]
+    ``vocab_size`` and ``lowercase`` are for what is trained. ``source`` is for kind ``pretrained``: a folder or
+    ``owner/name@revision``; ``corpus`` is then the one that the vocabulary is used with, and decides nothing.
+    """
+
+    kind: Literal["wordpiece", "word", "whitespace", "pretrained"]
     corpus: Text
-    vocab_size: Annotated[int, Field(ge=32)]
-    lowercase: bool
+    vocab_size: Annotated[int, Field(ge=32)] | None = None
+    lowercase: bool | None = None
+    source: Text | None = None
+
+    def __post_init__(self) -> None:
+        trained = {"vocab_size": self.vocab_size, "lowercase": self.lowercase}
+        taken = {"source": self.source}
+        wanted, unwanted = (taken, trained) if self.kind == "pretrained" else (trained, taken)
+        for key, value in wanted.items():
+            if value is None:
+                raise ValueError(f"kind {self.kind} needs {key}")
+        for key, value in unwanted.items():
+            if value is not None:
+                raise ValueError(f"{key} means nothing for kind {self.kind}: take it out")
 
 
 @dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid", validate_default=True))
@@ -115,24 +153,40 @@ class Model(ModelConfig):
         )
 
 
+@dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid", validate_default=True))
+class Ngram(TokenConfig, NgramConfig):
+    """An entry of ``ngrams:``, estimated from the training split of ``corpus``.
+
+    Attributes:
+        tokenizer: what the models of the same table read: its tokens measure how much of each test document is scored
+            (``perplexity.tokens_per_document``), and with ``units: pieces`` they are what is counted.
+    """
+
+    corpus: Text
+    tokenizer: Text
+
+    def __post_init__(self) -> None:
+        TokenConfig.__post_init__(self)
+        NgramConfig.__post_init__(self)
+
+    @property
+    def tokens(self) -> TokenConfig:
+        """How texts become tokens, as a model's folder keeps it."""
+        return TokenConfig(units=self.units, lowercase=self.lowercase, punctuation=self.punctuation)
+
+    @property
+    def config(self) -> NgramConfig:
+        """The estimation alone, as a model's folder keeps it."""
+        return NgramConfig(
+            **{field.name: getattr(self, field.name) for field in dataclasses.fields(NgramConfig)}
+        )
+
+
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
-class Normalise:
-    """How hypotheses and references are made comparable."""
+class Pretrained:
+    """An entry of ``pretrained:``: a causal or masked language model of Hugging Face, see :mod:`quartet.pretrained`."""
 
-    lowercase: bool
-    strip_punctuation: bool
-
-
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
-class NBestLists:
-    """An entry of ``nbest:``: the weight is tuned on ``dev`` and applied to ``test``; ``origin`` is for the report."""
-
-    format: Text
-    dev: Text
-    test: Text
-    metric: Literal["wer"]
-    normalise: Normalise
-    origin: str = ""
+    source: Text
 
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
@@ -156,9 +210,15 @@ class Evaluate:
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
 class Perplexity:
-    """How much of each test document is scored (0: all): bidirectional models run once a token."""
+    """How test documents are scored.
+
+    Attributes:
+        tokens_per_document: how much of each is scored (0: all): bidirectional models run once a token.
+        carry_memory: models with memory read all documents as one stream; False: each on its own.
+    """
 
     tokens_per_document: Size
+    carry_memory: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
@@ -176,10 +236,24 @@ class Weights:
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
 class Rerank:
-    """The grid, and how token log-probabilities make a score."""
+    """The grid, and how token log-probabilities make a score.
+
+    Attributes:
+        lengths: the most reference words of each range but the last, for errors by length; none: no such table.
+        combine: pairs of systems to weigh together: names under ``evaluate.rerank``, or those of their readings.
+    """
 
     weights: Weights
     score: Literal["sum", "mean"]
+    lengths: tuple[Count, ...]
+    combine: tuple[tuple[Text, Text], ...]
+
+    def __post_init__(self) -> None:
+        if list(self.lengths) != sorted(set(self.lengths)):
+            raise ValueError(f"lengths {list(self.lengths)} do not ascend")
+        for pair in self.combine:
+            if pair[0] == pair[1] or list(self.combine).count(pair) > 1:
+                raise ValueError(f"combine holds {list(pair)} twice or a system with itself")
 
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
@@ -231,6 +305,9 @@ class Params:
     segmentation: Segmentation
     tokenizers: dict[str, Tokenizer]
     models: dict[str, Model]
+    pretrained: dict[str, Pretrained]
+    ngrams: dict[str, Ngram]
+    translators: dict[str, Translator]
     nbest: dict[str, NBestLists]
     tasks: dict[str, Task]
     evaluate: Evaluate

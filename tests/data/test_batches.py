@@ -23,12 +23,12 @@ Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 
 def test_lay_out_is_the_docstrings_example() -> None:
     """a b | c . d: two sentences in the first paragraph, one in the second."""
-    sentences = [np.array([10, 11]), np.array([12]), np.array([13])]
+    tokens, lengths = np.array([10, 11, 12, 13]), np.array([2, 1, 1])
     for index, expected in (
         ("running", [(0, 0, 0), (1, 0, 0), (2, 1, 0), (3, 1, 0), (4, 2, 1), (5, 2, 1)]),
         ("reset", [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (0, 0, 1), (1, 0, 1)]),
     ):
-        ids, positions = lay_out(sentences, np.array([0, 1, 0]), np.array([0, 0, 1]), 6, index)  # type: ignore[arg-type]
+        ids, positions = lay_out(tokens, lengths, np.array([0, 1, 0]), np.array([0, 0, 1]), 6, index)  # type: ignore[arg-type]
         assert ids.tolist() == [10, 11, 12, 6, 13, 6]
         assert [tuple(row) for row in positions[:, 1:].tolist()] == expected
         assert positions[:, 0].tolist() == list(range(6))

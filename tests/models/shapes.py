@@ -41,6 +41,16 @@ KINDS: dict[str, dict[str, Any]] = {
     },
 }
 
+#: The same, and what their settings make of them.
+VARIANTS: dict[str, dict[str, Any]] = {
+    **KINDS,
+    "tta-word": {**KINDS["tta"], "tta": {"mask": "word"}},
+    "tta-mask-token": {**KINDS["tta"], "tta": {"first_query": "mask_token"}},
+    "segatron-xl-adaptive": {**KINDS["segatron-xl"], "adaptive": {"cutoffs": [10, 16], "div_val": 2}},
+    "segatron-xl-reset": {**KINDS["segatron-xl"], "recurrence": {"index": "reset"}},
+    "segatron-xl-released": {**KINDS["segatron-xl"], "recurrence": {"offset": "released"}},
+}
+
 
 def small(**changes: Any) -> ModelConfig:
     settings: dict[str, Any] = {

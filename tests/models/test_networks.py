@@ -28,18 +28,6 @@ def test_segments_cost_their_position_tables_and_nothing_else() -> None:
     assert parameters(**KINDS["segatron-xl"]) == parameters(**KINDS["transformer-xl"])
 
 
-def test_unilm_is_causal_and_bilm_is_not() -> None:
-    torch.manual_seed(7)
-    ids_BT, positions_BTP, real_BT = random_inputs(2, 8, lengths=[8, 6])
-    changed_BT = ids_BT.clone()
-    changed_BT[:, 5] = 7
-    for name, causal in (("unilm", True), ("bilm", False)):
-        network = build(small(**KINDS[name]), VOCABULARY).eval()
-        before_BTD, _ = network(ids_BT, positions_BTP, real_BT)
-        after_BTD, _ = network(changed_BT, positions_BTP, real_BT)
-        assert torch.equal(before_BTD[:, :5], after_BTD[:, :5]) == causal
-
-
 def test_a_causal_model_is_not_moved_by_later_indices_over_the_maximum() -> None:
     """Bringing indices under the maximum by subtracting looks at the whole row; a causal model must not."""
     torch.manual_seed(9)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+from quartet.nbest.formats import Files, read
 from quartet.nbest.types import Hypothesis, NBest
 
 SMALL = Path(__file__).parent.parent / "fixtures" / "nbest" / "small.json"
@@ -13,6 +14,11 @@ SMALL = Path(__file__).parent.parent / "fixtures" / "nbest" / "small.json"
 def nbest(utterance: str, reference: str | None, *hypotheses: tuple[str, float] | tuple[str, None]) -> NBest:
     """A list from (text, score) pairs."""
     return NBest(utterance, tuple(Hypothesis(text, score) for text, score in hypotheses), reference)
+
+
+def lists_of(name: str, path: Path) -> list[NBest]:
+    """The lists of a file in the format `name`."""
+    return read(name, Files(path)).lists
 
 
 def random_lists(count: int, seed: int) -> list[NBest]:

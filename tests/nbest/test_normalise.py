@@ -8,9 +8,8 @@ import pytest
 
 from quartet.nbest import normalise
 from quartet.nbest.counts import count
-from quartet.nbest.formats import mlm_scoring
 from quartet.nbest.normalise import Normalisation
-from tests.nbest.lists import SMALL, nbest
+from tests.nbest.lists import SMALL, lists_of, nbest
 
 
 @pytest.mark.parametrize(
@@ -39,7 +38,7 @@ def test_lists_change_in_hypotheses_and_reference_alike() -> None:
 
 
 def test_counts_of_a_set() -> None:
-    assert count(mlm_scoring.read(SMALL)) == {
+    assert count(lists_of("mlm-scoring", SMALL)) == {
         "lists": 4,
         "hypotheses": 8,
         "distinct_texts": 7,

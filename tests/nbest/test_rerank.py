@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from quartet.errors import InputError
+from quartet.nbest.metrics import Table
 from quartet.nbest.rerank import Candidates, Curve, tune_and_apply, weight_grid
 from quartet.nbest.types import NBest
-from quartet.nbest.word_errors import ErrorTable
+from quartet.nbest.word_errors import WordErrorRate
 from tests.nbest.lists import nbest, random_lists
 
 
@@ -50,7 +51,7 @@ def test_the_choice_and_its_wer_are_those_of_a_plain_loop_with_jiwer(weight: flo
             texts.append(one.hypotheses[best].text)
     found = subject.select(weight)
     assert found.chosen.tolist() == chosen
-    assert found.wer == jiwer.wer(references, texts)
+    assert found.value == 100 * jiwer.wer(references, texts)
     assert found.without_reference == 200 - len(references) > 0
 
 
@@ -64,7 +65,7 @@ def test_shuffled_hypotheses_change_nothing() -> None:
         shuffled.append(NBest(one.utterance, tuple(hypotheses), one.reference))
     other = Candidates(shuffled, [toy_scores(one) for one in shuffled])
     grid = weight_grid(0, 1, 0.1)
-    assert np.array_equal(subject.curve(grid).wer, other.curve(grid).wer)
+    assert np.array_equal(subject.curve(grid).values, other.curve(grid).values)
 
 
 def test_ties_keep_the_hypothesis_that_the_first_pass_ranks_higher() -> None:
@@ -91,14 +92,13 @@ def test_the_oracle_takes_the_fewest_errors_and_the_higher_rank_of_equal_ones() 
     ]
     oracle = Candidates(lists, [np.zeros(3), np.zeros(2), np.zeros(2)]).oracle
     assert oracle.chosen.tolist() == [1, 0, 1]
-    assert oracle.errors.tolist() == [1, 0]
-    assert oracle.words.tolist() == [3, 0]
+    assert oracle.counts.tolist() == [[1, 3], [0, 0]]
     assert oracle.without_reference == 1
 
 
 def test_the_oracle_bounds_every_weight() -> None:
     subject = candidates(100, seed=8)
-    assert (subject.curve(weight_grid(0, 1, 0.05)).wer >= subject.oracle.wer).all()
+    assert (subject.curve(weight_grid(0, 1, 0.05)).values >= subject.oracle.value).all()
 
 
 def test_the_grid_has_both_ends_and_clean_numbers() -> None:
@@ -121,7 +121,10 @@ def test_the_grid_has_both_ends_and_clean_numbers() -> None:
 
 def test_the_smallest_of_equally_good_weights_is_chosen() -> None:
     weights = weight_grid(0, 1, 0.25)
-    assert Curve(weights, np.array([0.3, 0.2, 0.1, 0.1, 0.2])).best_weight == 0.5
+    values = np.array([0.3, 0.2, 0.1, 0.1, 0.2])
+    for sign in (1, -1):
+        curve = Curve(weights, -sign * values, sign)
+        assert (curve.best_weight, curve.best_value) == (0.5, -sign * 0.1)
 
 
 def test_the_weight_is_chosen_on_dev_and_applied_to_test() -> None:
@@ -130,12 +133,12 @@ def test_the_weight_is_chosen_on_dev_and_applied_to_test() -> None:
     result = tune_and_apply(dev, test, weight_grid(0, 1, 0.1))
     # on dev the scores are equal at 0.4; on test the weight that dev chose is wrong, and is used all the same
     assert result.weight == pytest.approx(0.5)
-    assert result.dev.wer[4] == 1.0
-    assert result.dev.wer[5] == 0.0
-    assert result.first_pass.wer == 0.0
-    assert result.reranked.wer == 1.0
-    assert result.oracle.wer == 0.0
-    assert len(result.test.wer) == 11
+    assert result.dev.values[4] == 100.0
+    assert result.dev.values[5] == 0.0
+    assert result.first_pass.value == 0.0
+    assert result.reranked.value == 100.0
+    assert result.oracle.value == 0.0
+    assert len(result.test.values) == 11
 
 
 def test_nothing_can_be_tuned_without_references_or_across_ranks_and_scores() -> None:
@@ -149,11 +152,11 @@ def test_nothing_can_be_tuned_without_references_or_across_ranks_and_scores() ->
     assert tune_and_apply(known, unknown, [0.0, 1.0]).reranked.without_reference == 1
 
 
-def test_one_table_of_errors_serves_several_models_but_only_its_own_lists() -> None:
+def test_one_table_serves_several_models_but_only_its_own_lists() -> None:
     lists = random_lists(20, seed=9)
-    table = ErrorTable.of(lists)
+    table = Table.of(lists, WordErrorRate())
     scores = [toy_scores(one) for one in lists]
-    assert Candidates(lists, scores, table).select(0.5).wer == Candidates(lists, scores).select(0.5).wer
+    assert Candidates(lists, scores, table).select(0.5).value == Candidates(lists, scores).select(0.5).value
     with pytest.raises(ValueError, match="other lists"):
         Candidates(lists[:-1], scores[:-1], table)
 

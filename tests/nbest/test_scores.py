@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from quartet.nbest.rerank import Candidates
-from quartet.nbest.scores import score_lists
+from quartet.nbest.scores import has_words, score_lists, score_texts
 from tests.nbest.lists import nbest
 
 
@@ -38,6 +39,36 @@ def test_a_low_score_of_an_empty_hypothesis_stays() -> None:
     lists = [nbest("u", None, ("", -1.0), ("a", -2.0))]
     found = score_lists(lists, lambda texts: [-50.0 if not text else -3.0 for text in texts])
     assert found[0].tolist() == [-50.0, -3.0]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\u00a0", "\u200b", "\x00\x1b", "\u0301", "\ufeff \u2028"])
+def test_a_text_that_tokenizers_empty_counts_as_empty(text: str) -> None:
+    assert not has_words(text)
+    lists = [nbest("u", "a b", (text, -1.0), ("a b", -2.0)), nbest("v", None, (text, -1.0), ("", -2.0))]
+    found = score_lists(lists, lambda texts: [-7.0 * ("a" in each) for each in texts])
+    assert found[0][0] < found[0][1] == -7.0
+    assert found[1].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("text", ["a", "...", "é", "€", " 1"])
+def test_a_text_with_a_sign_to_read_is_not_empty(text: str) -> None:
+    assert has_words(text)
+
+
+def test_a_score_above_0_of_nothing_is_held_down() -> None:
+    lists = [nbest("u", None, ("", -1.0)), nbest("v", None, ("", 0.0), ("a", -1.0))]
+    found = score_lists(lists, lambda texts: [2.0, 3.0])
+    assert found[0].tolist() == [0.0]
+    assert found[1].tolist() == [0.0, 3.0]
+
+
+def test_texts_are_scored_by_sum_or_mean() -> None:
+    def token_logprobs(texts: list[str]) -> list[np.ndarray]:
+        return [np.full(len(text), -2.0) for text in texts]
+
+    texts = ["ccc", "", "a"]
+    assert score_texts(token_logprobs, "sum")(texts) == [-6.0, 0.0, -2.0]
+    assert score_texts(token_logprobs, "mean")(texts) == [-2.0, 0.0, -2.0]
 
 
 @pytest.mark.parametrize("answer", [[float("nan"), 0.0], [0.0, float("-inf")], [0.0], [[0.0, 0.0]]])

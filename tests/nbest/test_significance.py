@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
+import sacrebleu
 
+from quartet.evaluation.intervals import resample_counts
+from quartet.nbest.bleu import Bleu
 from quartet.nbest.rerank import Selection
-from quartet.nbest.significance import paired_bootstrap, wer_measure
+from quartet.nbest.significance import measure, paired_bootstrap
+from quartet.nbest.word_errors import WordErrorRate
 
 
 def selection(errors: list[int], words: list[int]) -> Selection:
-    return Selection(np.zeros(len(errors), dtype=np.int64), np.array(errors), np.array(words))
+    counts = np.array(list(zip(errors, words, strict=True)), dtype=np.int64).reshape(-1, 2)
+    return Selection(np.zeros(len(errors), dtype=np.int64), counts, WordErrorRate())
 
 
 def random_selections(n: int, better: float) -> tuple[Selection, Selection]:
@@ -24,27 +31,27 @@ def random_selections(n: int, better: float) -> tuple[Selection, Selection]:
 
 def test_the_interval_is_that_of_a_plain_resampling_loop() -> None:
     _, baseline = random_selections(120, better=0.2)
-    measure = wer_measure(baseline, samples=4000, seed=1)
+    found = measure(baseline, samples=4000, seed=1)
     generator = np.random.default_rng(99)
     rates = []
     for _ in range(4000):
         drawn = generator.integers(0, 120, 120)
-        rates.append(baseline.errors[drawn].sum() / baseline.words[drawn].sum())
-    assert measure.value == baseline.wer
-    assert measure.n == 120
-    assert (measure.ci_low, measure.ci_high) == pytest.approx(np.quantile(rates, [0.025, 0.975]), abs=0.002)
+        rates.append(100 * baseline.counts[drawn, 0].sum() / baseline.counts[drawn, 1].sum())
+    assert found.value == baseline.value
+    assert found.n == 120
+    assert (found.ci_low, found.ci_high) == pytest.approx(np.quantile(rates, [0.025, 0.975]), abs=0.2)
 
 
 def test_a_difference_is_paired_and_far_surer_than_two_intervals() -> None:
     system, baseline = random_selections(300, better=0.1)
     comparison = paired_bootstrap(system, baseline, samples=4000, seed=1)
     difference = comparison.difference
-    assert difference.value == pytest.approx(system.wer - baseline.wer)
+    assert difference.value == pytest.approx(system.value - baseline.value)
     assert difference.ci_low is not None
     assert difference.ci_high is not None
     assert difference.ci_low < difference.value < difference.ci_high < 0
     assert comparison.p_value == pytest.approx(2 / 4001)
-    whole = wer_measure(baseline, samples=4000, seed=1)
+    whole = measure(baseline, samples=4000, seed=1)
     assert whole.ci_low is not None
     assert whole.ci_high is not None
     assert difference.ci_high - difference.ci_low < (whole.ci_high - whole.ci_low) / 2
@@ -54,10 +61,10 @@ def test_p_is_symmetric_and_agrees_with_the_interval() -> None:
     for better, significant in ((0.0, False), (0.1, True)):
         system, baseline = random_selections(300, better)
         if not significant:  # as many better as worse
-            errors = baseline.errors.copy()
+            errors = baseline.counts[:, 0].copy()
             errors[:150] += 1
             errors[150:] = np.maximum(errors[150:] - 1, 0)
-            system = selection(errors.tolist(), baseline.words.tolist())
+            system = selection(errors.tolist(), baseline.counts[:, 1].tolist())
         forth = paired_bootstrap(system, baseline, samples=2000, seed=2)
         back = paired_bootstrap(baseline, system, samples=2000, seed=2)
         assert forth.p_value == back.p_value
@@ -76,17 +83,73 @@ def test_equal_systems_do_not_differ() -> None:
 
 def test_the_seed_decides() -> None:
     _, baseline = random_selections(80, better=0.0)
-    assert wer_measure(baseline, 500, seed=1) == wer_measure(baseline, 500, seed=1)
-    assert wer_measure(baseline, 500, seed=1) != wer_measure(baseline, 500, seed=2)
+    assert measure(baseline, 500, seed=1) == measure(baseline, 500, seed=1)
+    assert measure(baseline, 500, seed=1) != measure(baseline, 500, seed=2)
 
 
 def test_edges() -> None:
     one = selection([1], [4])
-    assert wer_measure(one, 100, 0).ci_low is None
-    assert paired_bootstrap(one, one, 100, 0).difference.ci_low is None
+    assert measure(one, 100, 0).ci_low is None
+    alone = paired_bootstrap(one, one, 100, 0)
+    assert (alone.difference.ci_low, alone.detectable) == (None, None)
     silent = selection([2, 0], [0, 0])
-    assert wer_measure(silent, 100, 0).value == 2.0
+    assert measure(silent, 100, 0).value == 200.0
     with pytest.raises(ValueError, match="no utterance"):
-        wer_measure(selection([], []), 100, 0)
-    with pytest.raises(ValueError, match="same utterances"):
+        measure(selection([], []), 100, 0)
+    with pytest.raises(ValueError, match="same utterances and metric"):
         paired_bootstrap(one, selection([1], [5]), 100, 0)
+
+
+def bleu_selections(n: int) -> tuple[Selection, Selection, list[tuple[str, str, str]]]:
+    """Two systems' texts for n utterances, with their references."""
+    generator = random.Random(8)
+    metric = Bleu()
+    texts = []
+    for _ in range(n):
+        reference = [generator.choice("abcdefgh") for _ in range(12)]
+        ours, theirs = (
+            [word if generator.random() < right else "x" for word in reference] for right in (0.8, 0.7)
+        )
+        texts.append((" ".join(reference), " ".join(ours), " ".join(theirs)))
+    counts = np.stack([metric.counts(reference, both) for reference, *both in texts])
+    zeros = np.zeros(n, dtype=np.int64)
+    return Selection(zeros, counts[:, 0], metric), Selection(zeros, counts[:, 1], metric), texts
+
+
+def test_a_resample_of_bleu_is_sacrebleus_own_figure_of_it() -> None:
+    system, baseline, texts = bleu_selections(40)
+    found = paired_bootstrap(system, baseline, samples=300, seed=5)
+    replicates = []
+    for counts in resample_counts(40, 300, 5):
+        for row in counts.astype(int):
+            drawn = [text for text, times in zip(texts, row, strict=True) for _ in range(times)]
+            references = [[reference for reference, _, _ in drawn]]
+            ours, theirs = (
+                sacrebleu.corpus_bleu([text[place] for text in drawn], references).score for place in (1, 2)
+            )
+            replicates.append(ours - theirs)
+    ends = np.quantile(replicates, [0.025, 0.975])
+    assert found.difference.ci_low == pytest.approx(ends[0], abs=1e-9)
+    assert found.difference.ci_high == pytest.approx(ends[1], abs=1e-9)
+    assert found.difference.value == system.value - baseline.value > 0
+    assert found.p_value < 0.05
+
+
+def test_the_smallest_detectable_difference_is_found_four_times_in_five() -> None:
+    generator = np.random.default_rng(2)
+    n, trials = 150, 200
+    words = np.full(n, 20)
+
+    def drawn(gain: float) -> tuple[Selection, Selection]:
+        """Two systems of which one has `gain` errors fewer an utterance on average."""
+        base = generator.poisson(4.0, n) + 3
+        change = generator.integers(-2, 3, n) + (generator.random(n) < gain)
+        return selection((base - change).tolist(), words.tolist()), selection(base.tolist(), words.tolist())
+
+    said = [paired_bootstrap(*drawn(0.0), samples=400, seed=1).detectable for _ in range(5)]
+    smallest = float(np.mean([each for each in said if each is not None]))
+    found = 0
+    for seed in range(trials):
+        comparison = paired_bootstrap(*drawn(smallest * 20 / 100), samples=400, seed=seed)
+        found += comparison.p_value < 0.05
+    assert 0.7 < found / trials < 0.9

@@ -6,30 +6,39 @@ import jiwer
 import numpy as np
 import pytest
 
-from quartet.nbest.word_errors import ErrorTable, corpus_wer, count_errors, words
+from quartet.nbest.metrics import Table
+from quartet.nbest.types import NBest
+from quartet.nbest.word_errors import WordErrorRate, count_errors, words
 from tests.nbest.lists import nbest, random_lists
+
+METRIC = WordErrorRate()
+
+
+def rate(lists: list[NBest]) -> float:
+    """The rate of all hypotheses of lists with references together."""
+    return float(METRIC.corpus(Table.of(lists, METRIC).counts.sum(axis=0, keepdims=True))[0])
 
 
 def test_every_hypothesis_and_the_corpus_agree_with_jiwer() -> None:
     lists = random_lists(300, seed=4)
-    table = ErrorTable.of(lists)
-    references, hypotheses, errors = [], [], []
+    table = Table.of(lists, METRIC)
+    references, hypotheses, counts = [], [], []
     for index, one in enumerate(lists):
         start, end = table.offsets[index], table.offsets[index + 1]
         assert end - start == len(one.hypotheses)
         assert table.referenced[index] == (one.reference is not None)
-        for hypothesis, found in zip(one.hypotheses, table.errors[start:end], strict=True):
+        for hypothesis, found in zip(one.hypotheses, table.counts[start:end], strict=True):
             if one.reference is None:
                 continue
             theirs = jiwer.process_words(one.reference, hypothesis.text)
-            assert found == theirs.substitutions + theirs.insertions + theirs.deletions
-            assert table.words[index] == theirs.hits + theirs.substitutions + theirs.deletions
+            errors = theirs.substitutions + theirs.insertions + theirs.deletions
+            assert found.tolist() == [errors, theirs.hits + theirs.substitutions + theirs.deletions]
             references.append(one.reference)
             hypotheses.append(hypothesis.text)
-            errors.append((found, table.words[index]))
-    assert len(errors) > 1000
-    ours = corpus_wer(np.array([each[0] for each in errors]), np.array([each[1] for each in errors]))
-    assert ours == jiwer.wer(references, hypotheses)
+            counts.append(found)
+    assert len(counts) > 1000
+    ours = METRIC.corpus(np.sum(counts, axis=0, keepdims=True))
+    assert ours.tolist() == [100 * jiwer.wer(references, hypotheses)]
 
 
 @pytest.mark.parametrize(
@@ -41,14 +50,15 @@ def test_words_are_split_as_jiwer_splits_them(text: str) -> None:
 
 def test_an_empty_reference_counts_insertions_and_no_words() -> None:
     assert count_errors("", ["", "two words", " "]) == ([0, 2, 0], 0)
-    table = ErrorTable.of([nbest("silence", "", ("two words", -1.0)), nbest("u", "a b", ("a", -1.0))])
-    assert corpus_wer(table.errors, table.words) == 3 / 2 == jiwer.wer(["", "a b"], ["two words", "a"])
-    only = ErrorTable.of([nbest("silence", "", ("two words", -1.0))])
-    assert corpus_wer(only.errors, only.words) == 2 == jiwer.wer([""], ["two words"])
+    silence = nbest("silence", "", ("two words", -1.0))
+    known = nbest("u", "a b", ("a", -1.0))
+    assert rate([silence, known]) == 150 == 100 * jiwer.wer(["", "a b"], ["two words", "a"])
+    assert rate([silence]) == 200 == 100 * jiwer.wer([""], ["two words"])
 
 
 def test_a_missing_reference_is_marked_not_counted() -> None:
-    table = ErrorTable.of([nbest("u", None, ("a", -1.0), ("b", -2.0)), nbest("v", "b", ("a", -1.0))])
+    lists = [nbest("u", None, ("a", -1.0), ("b", -2.0)), nbest("v", "b", ("a", -1.0))]
+    table = Table.of(lists, METRIC)
     assert table.referenced.tolist() == [False, True]
-    assert table.errors.tolist() == [0, 0, 1]
-    assert table.words.tolist() == [0, 1]
+    assert table.counts.tolist() == [[0, 0], [0, 0], [1, 1]]
+    assert table.merit.tolist() == [0.0, 0.0, -1.0]

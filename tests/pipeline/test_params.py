@@ -46,6 +46,12 @@ def test_a_model_entry_gives_the_model_alone_and_its_training() -> None:
     assert model.training.learning_rate == 2e-3
 
 
+def test_a_corpus_may_bring_its_splits(tmp_path: Path) -> None:
+    text = SAMPLE.replace("kind: wikipedia\n", "kind: wikitext\n", 1)
+    (tmp_path / "params.yaml").write_text(text.replace("split: {valid: 0.1, test: 0.1}", "split: given", 1))
+    assert load(tmp_path / "params.yaml").corpora["wikipedia-sample"].split is None
+
+
 # (what stands in the sample, what takes its place, what is said)
 MISTAKES = {
     "unknown key": (
@@ -107,6 +113,26 @@ MISTAKES = {
         "kind: wordpiece, corpus: x",
         "tokenizers.wordpiece-3k.corpus",
     ),
+    "a trained tokenizer with a source": (
+        "kind: wordpiece, corpus: w",
+        "kind: wordpiece, source: folder, corpus: w",
+        "tokenizers.wordpiece-3k: source means nothing for kind wordpiece",
+    ),
+    "a trained tokenizer without a size": (
+        ", vocab_size: 3000",
+        "",
+        "tokenizers.wordpiece-3k: kind wordpiece needs vocab_size",
+    ),
+    "a pretrained tokenizer with a size": (
+        "kind: wordpiece, corpus: w",
+        "kind: pretrained, source: folder, corpus: w",
+        "tokenizers.wordpiece-3k: vocab_size means nothing for kind pretrained",
+    ),
+    "a pretrained tokenizer without a source": (
+        "kind: wordpiece, corpus: w",
+        "kind: pretrained, corpus: w",
+        "tokenizers.wordpiece-3k: kind pretrained needs source",
+    ),
     "unknown model": ("sts: [unilm,", "sts: [unilmm,", "evaluate.sts: unknown model 'unilmm'"),
     "model twice": ("sts: [unilm,", "sts: [unilm, bilm,", "evaluate.sts: 'bilm' is listed twice"),
     "unknown model timed": (
@@ -134,6 +160,32 @@ MISTAKES = {
         "valid: 0.1",
         "valid: 0.9",
         "corpora.wikipedia-sample.split: valid 0.9 and test 0.1 leave",
+    ),
+    "no shares": ("valid: 0.1, ", "", "corpora.wikipedia-sample.split.valid: missing"),
+    "a word for shares": (
+        "split: {valid: 0.1, test: 0.1}",
+        "split: givn",
+        "corpora.wikipedia-sample.split: shares, {valid: ..., test: ...}, or given were expected",
+    ),
+    "no split at all": (
+        "split: {valid: 0.1, test: 0.1}",
+        "split: null",
+        "corpora.wikipedia-sample.split: shares, {valid: ..., test: ...}, or given were expected",
+    ),
+    "an unknown share": (
+        "split: {valid: 0.1, test: 0.1}",
+        "split: {valid: 0.1, tset: 0.1}",
+        "corpora.wikipedia-sample.split.tset: unknown key; the nearest known key is 'test'",
+    ),
+    "splits that are not given": (
+        "split: {valid: 0.1, test: 0.1}",
+        "split: given",
+        "corpora.wikipedia-sample: split: given goes with kind: wikitext",
+    ),
+    "shares of a corpus with splits": (
+        "kind: wikipedia\n",
+        "kind: wikitext\n",
+        "corpora.wikipedia-sample: split: given goes with kind: wikitext",
     ),
     "a grid backwards": (
         "start: 0.0, stop: 1.0",

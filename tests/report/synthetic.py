@@ -30,6 +30,10 @@ PERPLEXITY = {
 }
 
 
+#: Utterances by the words of their reference.
+LENGTHS = {"0-5": 30, "6-10": 60, "21-": 16}
+
+
 def facts(seeds: tuple[int, ...] = (1,), figures: dict[str, str] | None = None) -> Facts:
     """What the sample might say of itself."""
     models = tuple(
@@ -120,6 +124,8 @@ def _baselines() -> Iterator[Result]:
     for split, first, oracle in (("dev", 14.21, 7.05), ("test", 15.38, 7.61)):
         yield row("rerank", "first-pass", "sample-speech", split, "wer", first, 106, 2.1, None)
         yield row("rerank", "oracle", "sample-speech", split, "wer", oracle, 106, 1.5, None)
+    for words, n in LENGTHS.items():
+        yield row("rerank-length", "first-pass", "sample-speech", words, "wer", 14.0 + n / 10, n, 3.1, None)
     yield row("sts", "word2vec", "lee", "test", "pearson", 0.512, 1225, 0.1, None)
     yield row("sts", "word2vec", "lee", "test", "spearman", 0.431, 1225, 0.1, None)
     for name in ("wordsim353", "simlex999"):
@@ -160,6 +166,13 @@ def _model(name: str, seed: int, worse: float) -> Iterator[Result]:
                 )
                 p = (0.3 if place else 0.012) * (1 if split == "test" else 0.5) * worse
                 yield row("rerank", system, "sample-speech", split, "p-value", p, 106, None, seed)
+            yield row("rerank", system, "sample-speech", "test", "wer-detectable", 1.9, 106, None, seed)
+            yield row(
+                "rerank", system, "sample-speech", "test", "wer-best-on-test", wer - 0.4, 106, None, seed
+            )
+            yield row("rerank", system, "sample-speech", "test", "weight-best-on-test", 0.35, 106, None, seed)
+            for words, n in LENGTHS.items():
+                yield row("rerank-length", system, "sample-speech", words, "wer", wer + n / 10, n, 3.3, seed)
         for reading, shift in (("context", 0.0), ("embed", 0.08)):
             pearson = (0.22 + 40 / PERPLEXITY[name] - 0.05 * place + shift) / worse
             yield row("sts", f"{system}/{reading}", "lee", "test", "pearson", pearson, 1225, 0.11, seed)
@@ -170,6 +183,17 @@ def _model(name: str, seed: int, worse: float) -> Iterator[Result]:
         yield row("wordsim", name, dataset, "test", "spearman", spearman, 353, 0.1, seed)
         yield row("wordsim", name, dataset, "test", "pearson", spearman + 0.01, 353, 0.1, seed)
         yield row("wordsim", name, dataset, "test", "coverage", 1.0, 353, None, seed)
+    if name == "tta":
+        for other, difference in (("unilm", -1.2), ("bilm", 0.1)):
+            pair = f"tta - {other}"
+            for metric, value, half in (
+                ("wer-difference", difference, 1.0),
+                ("p-value", 0.02 if difference < 0 else 0.8, None),
+                ("better", 20, None),
+                ("worse", 12, None),
+                ("wer-detectable", 1.5, None),
+            ):
+                yield row("rerank-pairs", pair, "sample-speech", "test", metric, value, 106, half, seed)
     if name in ("bilm", "tta", "bert-", "segabert"):
         yield row(
             "polarity", name, "polarity", "cross-validation", "accuracy", 0.56 / worse, 200, 0.069, seed

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import matplotlib as mpl
 import pytest
+from matplotlib.figure import Figure
 
 from quartet.report import figures
 from quartet.report.drawing import MARKERS, PALETTE, averaged, look
-from tests.report.synthetic import facts, loss_curves, results, timings, wer_curves
+from tests.report.synthetic import facts, loss_curves, results, row, timings, wer_curves
 
 Draw = Callable[[Path], bool]
 DRAW: dict[str, Draw] = {
@@ -80,6 +81,19 @@ def test_several_seeds_and_unknown_systems_are_drawn(tmp_path: Path) -> None:
     assert figures.runtimes(tmp_path / "b.svg", timings()[:1], facts())
     strange = {("lists", "dev", "hf-some"): [(0.0, 10.0), (1.0, 30.0)], ("more", "test", "tta"): [(0.0, 0.0)]}
     assert figures.wer_curves(tmp_path / "c.svg", strange, [], facts())
+
+
+def test_the_panel_of_bleu_leaves_room_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Figure] = []
+    monkeypatch.setattr(figures, "save", lambda figure, path: drawn.append(figure))
+    curves = {("mt", "test", "tta"): [(0.0, 30.0), (0.5, 32.0), (1.0, 2.0)]}
+    values = {"first-pass": 30.0, "oracle": 38.0}
+    rows = [row("rerank", system, "mt", "test", "bleu", value, 9) for system, value in values.items()]
+    assert figures.wer_curves(tmp_path / "a.svg", curves, rows, facts())
+    axis = drawn[0].axes[0]
+    low, high = axis.get_ylim()
+    assert 20 < low < 30 < 38 < high < 40, "the oracle is in the panel, the fall to 2 is not"
+    assert axis.get_ylabel() == "BLEU"
 
 
 def test_points_that_share_a_step_are_averaged() -> None:

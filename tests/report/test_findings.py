@@ -90,7 +90,9 @@ def test_a_causal_model_that_sees_the_future_is_named() -> None:
     sentence = found(results(), "Perplexity", leaking)
     assert "Of `segatron-xl`: the offsets of the released" in sentence
     assert "With segment positions" not in sentence
-    assert markdown(results(), [], leaking).count("tell earlier tokens") == 2, "in the findings and under the table"
+    assert markdown(results(), [], leaking).count("tell earlier tokens") == 2, (
+        "in the findings and under the table"
+    )
     assert "tell earlier tokens" not in markdown(results(), [], facts())
 
 

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from quartet.report.facts import ListFacts
 from quartet.report.sections import SECTIONS
 from quartet.report.tables import ABSENT, markdown
 from quartet.results import Result
@@ -84,10 +85,48 @@ def test_a_measured_gain_is_shown_rather_than_one_computed() -> None:
 def test_reranking_stands_beside_the_papers_row_of_the_same_system(page: str) -> None:
     body = section(page, "Reranking")
     assert table_row(body, "tta") == [
-        "0.30", "12.74 [10.74, 14.74]", "13.84 [11.84, 15.84]", "-1.54 [-2.94, -0.14]", "0.012"
+        "0.30", "12.74 [10.74, 14.74]", "13.84 [11.84, 15.84]", "-1.54 [-2.94, -0.14]", "0.012",
+        "1.90", "13.44 (0.35)",
     ]  # fmt: skip
     assert "test-clean | 4.31 | 4.05 (-6.0 %) | 3.97 (-7.9 %) | 3.97 (-7.9 %) | 1.96 (-54.5 %) |" in body
     assert "other lists, other training text and other model sizes" in body
+
+
+def test_lengths_stand_in_their_order_and_pairs_have_their_p(page: str) -> None:
+    lengths = section(page, "Reranking by length")
+    assert "| system | 0-5 words | 6-10 words | 21 words or more |" in lengths
+    assert table_row(lengths, "first-pass")[0] == "17.00 [13.90, 20.10]"
+    assert "n = 16 to 60 utterances in a column." in lengths
+    pairs = section(page, "Reranking: systems against each other")
+    assert table_row(pairs, "tta - unilm") == ["-1.20 [-2.20, -0.20]", "0.020", "20", "12", "1.50"]
+    assert "1 of 2 differences in WER are shown to be other than 0: `tta - unilm`." in page
+
+
+def bleu_rows() -> list[Result]:
+    """Translations that two systems reranked, one of them two models together."""
+    rows = [
+        row("rerank", system, "mt", "test", "bleu", value, 500, 1.0, None)
+        for system, value in (("first-pass", 30.0), ("oracle", 39.0))
+    ]
+    for metric, value in (
+        ("bleu", 31.5),
+        ("weight", 0.4),
+        ("share", 0.25),
+        ("bleu-best-on-test", 31.6),
+        ("weight-best-on-test", 0.5),
+    ):
+        rows.append(row("rerank", "tta-and-unilm", "mt", "test", metric, value, 500))
+    return rows
+
+
+def test_bleu_has_its_signature_its_oracle_explained_and_the_mixture_of_two_models() -> None:
+    known = ListFacts(name="mt", dev=400, test=500, ranked=True, refused=3, bleu="tok:13a|version:2.6.0")
+    text = markdown(bleu_rows(), [], dataclasses.replace(facts(), lists=(known,)))
+    body = section(text, "Reranking")
+    assert table_row(body, "tta-and-unilm") == ["0.40", "31.50", "0.25", "31.60 (0.50)"]
+    assert "sacrebleu's (`tok:13a|version:2.6.0`). Its oracle picks" in body
+    assert "no first-pass scores: the rank stands for them" in text
+    assert "3 malformed entries were left out (`nbest/mt/refused.jsonl`)" in text
 
 
 def test_similarity_stands_beside_the_papers_reading_of_the_same_layer(page: str) -> None:

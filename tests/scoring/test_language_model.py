@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,14 +11,14 @@ import torch
 
 import quartet
 from quartet.errors import InputError
-from quartet.models.architectures import build
+from quartet.models.architectures import build_for
 from quartet.models.checkpoint import ModelCard, save_model
 from quartet.scoring.language_model import LanguageModel
-from quartet.scoring.windows import even_parts
+from quartet.scoring.windows import even_parts, full_parts
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.config import TrainingConfig
-from tests.models.shapes import KINDS, small
+from tests.models.shapes import VARIANTS, small
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 TEXTS = [
@@ -28,10 +29,10 @@ TEXTS = [
 ]
 
 
-def random_model(kind: str, tokenizer: TextTokenizer) -> LanguageModel:
+def random_model(kind: str, tokenizer: TextTokenizer, **changes: Any) -> LanguageModel:
     torch.manual_seed(11)
-    config = small(**{"max_length": 24, "init_std": 0.3, **KINDS[kind]})
-    network = build(config, tokenizer.vocab_size)
+    config = small(**{"max_length": 24, "init_std": 0.3, **VARIANTS[kind], **changes})
+    network = build_for(config, tokenizer)
     card = ModelCard(
         name=kind,
         seed=11,
@@ -53,18 +54,18 @@ def save(model: LanguageModel, folder: Path) -> None:
     save_model(folder, {"last": last, "best": best}, model.card, model.tokenizer)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", VARIANTS)
 def test_one_value_a_token_and_their_sum(small_corpus: Small, kind: str) -> None:
     model = random_model(kind, small_corpus[0])
     values = model.token_logprobs(TEXTS)
-    ends = 1 if KINDS[kind]["objective"] == "clm" else 0
+    ends = 1 if VARIANTS[kind]["objective"] == "clm" else 0
     for text, found in zip(TEXTS, values, strict=True):
         assert len(found) == len(model.tokenizer.encode(text)) + ends
         assert (found <= 0).all() and np.isfinite(found).all()
     assert model.score(TEXTS) == [float(found.sum()) for found in values]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", VARIANTS)
 def test_a_score_does_not_depend_on_the_batch(small_corpus: Small, kind: str) -> None:
     model = random_model(kind, small_corpus[0])
     together = model.token_logprobs(TEXTS)
@@ -96,14 +97,16 @@ def test_a_stream_is_scored_as_one_pass_would(small_corpus: Small, kind: str) ->
     """Windows of 8 with a memory of 64 against a window that holds the whole text."""
     tokenizer = small_corpus[0]
     windows = random_model(kind, tokenizer)
-    whole = random_model(kind, tokenizer)
-    object.__setattr__(whole.network.config, "max_length", 500)
+    whole = windows.at(window=500)
     assert np.allclose(windows.token_logprobs(TEXTS)[0], whole.token_logprobs(TEXTS)[0], atol=1e-5)
 
 
 def test_long_texts_are_read_in_even_parts_and_nothing_is_lost() -> None:
     assert even_parts(10, 4) == [(0, 3), (3, 6), (6, 10)]
-    assert even_parts(0, 4) == [(0, 0)]
+    assert even_parts(0, 4) == full_parts(0, 4) == [(0, 0)]
+    assert full_parts(10, 4) == [(0, 4), (4, 8), (8, 10)], (
+        "for causal models: no part depends on what follows"
+    )
     for length in range(1, 60):
         parts = even_parts(length, 7)
         assert [low for low, _ in parts[1:]] == [high for _, high in parts[:-1]]
@@ -111,7 +114,7 @@ def test_long_texts_are_read_in_even_parts_and_nothing_is_lost() -> None:
         assert max(high - low for low, high in parts) <= 7 and min(high - low for low, high in parts) >= 1
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", VARIANTS)
 def test_corpus_logprobs_cover_each_token_of_each_document(small_corpus: Small, kind: str) -> None:
     tokenizer, splits = small_corpus
     model = random_model(kind, tokenizer)

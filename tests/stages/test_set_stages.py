@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -91,7 +92,56 @@ def test_lists_are_kept_in_one_form_whatever_they_came_in(layout: Layout) -> Non
     assert [hypothesis.text for hypothesis in one.hypotheses] == ["a cat", "cat"]
     manifest = read_json(folder / MANIFEST)
     assert manifest["test"]["hypotheses"] == 2
-    assert manifest["test"]["source"] == "data/nbest/sample-speech/test.json"
+    assert list(manifest["test"]["files"]) == ["data/nbest/sample-speech/test.json"]
+    assert (manifest["test"]["entries"], manifest["test"]["refused"]) == (1, 0)
+    assert (folder / "refused.jsonl").read_text() == ""
+
+
+def several_files(workspace: Path, skip: bool) -> None:
+    """Kaldi's files in a folder, with a malformed cost on dev, in the place of the sample's."""
+    folder = workspace / "lists" / "kaldi"
+    folder.mkdir(parents=True)
+    for split, cost in (("dev", "nan"), ("test", "3")):
+        (folder / f"{split}.text").write_text("u-1 a cat\nu-2 cat\nv-1 b\n")
+        (folder / f"{split}.ac").write_text(f"u-1 10\nu-2 30\nv-1 {cost}\n")
+        (folder / f"{split}.lm").write_text("u-1 1\nu-2 2\nv-1 4\n")
+        (folder / f"{split}.trn").write_text("a cat (u)\nb (v)\nc (w)\n")
+    text = (workspace / "params.yaml").read_text()
+    start = text.index("    format: mlm-scoring")
+    end = text.index("    metric: wer", start)
+    files = [
+        f"    {split}: {{hypotheses: {split}.text, references: {split}.trn, "
+        f"scores: [{{file: {split}.ac, weight: 0.1}}, {{file: {split}.lm}}]}}\n"
+        for split in ("dev", "test")
+    ]
+    head = f"    format: kaldi\n    folder: lists/kaldi\n    skip_malformed: {str(skip).lower()}\n"
+    (workspace / "params.yaml").write_text(text[:start] + head + "".join(files) + text[end:])
+
+
+def test_lists_of_several_files_and_what_was_refused_of_them(layout: Layout, workspace: Path) -> None:
+    several_files(workspace, skip=True)
+    nbest("sample-speech")
+    folder = layout.nbest("sample-speech")
+    (one,) = jsonl.read(folder / "dev.jsonl")
+    assert (one.reference, one.first_pass) == ("a cat", [-2.0, -5.0])
+    manifest = read_json(folder / MANIFEST)
+    assert [manifest[split]["entries"] for split in ("dev", "test")] == [2, 2]
+    assert [manifest[split]["refused"] for split in ("dev", "test")] == [1, 0]
+    assert manifest["test"]["references_unused"] == 1
+    assert set(manifest["dev"]["files"]) == {
+        f"lists/kaldi/dev.{kind}" for kind in ("text", "ac", "lm", "trn")
+    }
+    (row,) = [json.loads(line) for line in (folder / "refused.jsonl").read_text().splitlines()]
+    assert row["split"] == "dev"
+    assert row["place"] == "lists/kaldi/dev.ac:3"
+    assert "nan" in row["reason"]
+
+
+def test_a_malformed_entry_ends_the_stage_where_none_may_be_skipped(layout: Layout, workspace: Path) -> None:
+    several_files(workspace, skip=False)
+    with pytest.raises(InputError, match=r"lists/kaldi/dev\.ac:3: a finite number"):
+        nbest("sample-speech")
+    assert not layout.nbest("sample-speech").exists()
 
 
 def test_malformed_lists_are_named_and_nothing_is_kept(layout: Layout, workspace: Path) -> None:
@@ -120,7 +170,7 @@ def test_the_catalogue_names_what_there_is_even_where_there_is_nothing(
     lists = text[text.index("nbest:") : text.index("evaluate:")]
     text = text.replace(lists, "nbest: {}\ntasks: {}\n")
     for stage in ("rerank", "sts", "wordsim", "finetune"):
-        text = text.replace(f"  {stage}: [tta]", f"  {stage}: []")
+        text = re.sub(rf"\n  {stage}: \[.*\]", f"\n  {stage}: []", text)
     (workspace / "params.yaml").write_text(text)
     catalogue()
     for folder in (layout.all_nbest, *(layout.tasks(kind) for kind in KINDS)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,13 @@ from pipeline.params import load
 from pipeline.params.yaml_file import read_yaml
 from quartet.errors import InputError
 from quartet.files import read_json, sha256
+from quartet.text.pretrained_vocabulary import read_vocabulary
+from quartet.text.tokenizer import TextTokenizer
 from stages.download import download
 from stages.encode import encode
 from stages.segment import segment
 from stages.tokenizer import tokenizer
+from tests.bert import save_bert_tokenizer
 
 PARAGRAPH = "The ferry left at noon. Nobody on board had seen the fog bank coming, not even the pilot.\n\n"
 
@@ -44,6 +48,30 @@ def run_all() -> None:
     encode("wikipedia-sample", "wordpiece-1k")
 
 
+def test_a_berts_vocabulary_takes_the_place_of_a_trained_one(layout: Layout, workspace: Path) -> None:
+    save_bert_tokenizer(workspace / "bert")
+    path = workspace / "params.yaml"
+    entry = "{kind: wordpiece, corpus: wikipedia-sample, vocab_size: 120, lowercase: true}"
+    text = path.read_text()
+    assert entry in text
+    path.write_text(text.replace(entry, "{kind: pretrained, corpus: wikipedia-sample, source: bert}"))
+    run_all()
+    folder = layout.tokenizer("wordpiece-1k")
+    assert TextTokenizer.load(folder / TOKENIZER).encode("the cat") == read_vocabulary(
+        workspace / "bert"
+    ).encode("the cat")
+    made = read_json(folder / MANIFEST)
+    assert (made["kind"], made["source"], made["sha256"]) == (
+        "pretrained",
+        "bert",
+        sha256(folder / TOKENIZER),
+    )
+    assert (
+        read_json(layout.encoded("wikipedia-sample", "wordpiece-1k") / MANIFEST)["splits"]["train"]["tokens"]
+        > 100
+    )
+
+
 def contents(folder: Path) -> dict[str, str]:
     """The hash of every file below a folder, timings apart."""
     return {
@@ -68,6 +96,31 @@ def test_text_becomes_ids_and_every_step_says_what_it_made(layout: Layout) -> No
     assert made["trained_on"]["sha256"] == sha256(segments / "train.jsonl")
     encoded = read_json(layout.encoded("wikipedia-sample", "wordpiece-1k") / MANIFEST)
     assert encoded["splits"]["train"]["tokens"] > 100
+
+
+def test_wikitext_keeps_its_splits_and_its_words(layout: Layout, workspace: Path) -> None:
+    shutil.copytree(Path(__file__).parents[1] / "fixtures" / "text" / "wikitext", workspace / "wikitext")
+    path = workspace / "params.yaml"
+    changes = {
+        "kind: text": "kind: wikitext",
+        "source: books": "source: wikitext",
+        "split: {valid: 0.1, test: 0.1}": "split: given",
+        "kind: wordpiece, corpus: wikipedia-sample, vocab_size: 120, lowercase: true": (
+            "kind: whitespace, corpus: wikipedia-sample, vocab_size: 120, lowercase: false"
+        ),
+    }
+    text = path.read_text()
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text)
+    run_all()
+    segments = read_json(layout.segments("wikipedia-sample") / MANIFEST)["splits"]
+    encoded = read_json(layout.encoded("wikipedia-sample", "wordpiece-1k") / MANIFEST)["splits"]
+    for split, documents in (("train", 2), ("valid", 1), ("test", 2)):
+        words = (workspace / "wikitext" / f"wiki.{split}.tokens").read_text(encoding="utf-8").split()
+        assert segments[split]["documents"] == encoded[split]["documents"] == documents
+        assert segments[split]["words"] == encoded[split]["tokens"] == len(words)
 
 
 def test_the_same_source_gives_the_same_bytes(layout: Layout) -> None:

@@ -29,7 +29,13 @@ def words() -> TextTokenizer:
     return train_tokenizer("word", iter(TEXTS), 30, lowercase=True)
 
 
-@pytest.mark.parametrize("kind", ["wordpiece", "word"])
+@pytest.fixture(scope="module")
+def blanks() -> TextTokenizer:
+    texts = ["The <unk> well @-@ known Café ran .", "The pond is 3 @.@ 5 [MASK] deep ; <unk> <unk> <unk> ."]
+    return train_tokenizer("whitespace", iter(texts), 30, lowercase=False)
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "word", "whitespace"])
 def test_the_same_texts_give_the_same_file(kind: Kind) -> None:
     # The library alone numbers the ## characters anew in each training.
     made = {train_tokenizer(kind, TEXTS, 150, lowercase=True).to_json() for _ in range(4)}
@@ -76,9 +82,9 @@ def test_word_starts_are_false_on_continuations(pieces: TextTokenizer) -> None:
 
 
 def test_a_literal_special_in_a_text_is_only_words(
-    pieces: TextTokenizer, words: TextTokenizer, tmp_path: Path
+    pieces: TextTokenizer, words: TextTokenizer, blanks: TextTokenizer, tmp_path: Path
 ) -> None:
-    for tokenizer in (pieces, words):
+    for tokenizer in (pieces, words, blanks):
         path = tmp_path / "tokenizer.json"
         tokenizer.save(path)
         for opened in (tokenizer, TextTokenizer.load(path)):
@@ -89,6 +95,25 @@ def test_a_literal_special_in_a_text_is_only_words(
 def test_words_are_whole_or_unknown(words: TextTokenizer) -> None:
     assert words.tokens(words.encode("The zebra walked.")) == ["the", "[UNK]", "walked", "."]
     assert all(words.word_starts(words.encode("the zebra")))
+
+
+def test_words_between_blanks_stay_as_they_are(blanks: TextTokenizer) -> None:
+    assert blanks.tokens(blanks.encode("The  Café @-@\tcafé <unk> [MASK] [EOS] a[MASK] deep .")) == [
+        *("The", "Café", "@-@", "[UNK]", "[UNK]", "[UNK]", "[UNK]", "[UNK]", "deep", "."),
+    ]
+    assert all(blanks.word_starts(range(blanks.vocab_size)))
+    assert blanks.vocab_size == blanks.n_specials + 14, "neither <unk> nor [MASK] is a word"
+    assert blanks.decode(blanks.encode("well @-@ known")) == "well @-@ known"
+
+
+def test_unknown_words_of_the_corpus_take_no_place_in_a_small_vocabulary() -> None:
+    tokenizer = train_tokenizer("whitespace", ["b b b <unk> <unk> <unk> <unk> a a c"], 9, lowercase=False)
+    assert tokenizer.tokens(range(7, tokenizer.vocab_size)) == ["b", "a"]
+
+
+def test_words_between_blanks_are_lower_cased_where_asked() -> None:
+    tokenizer = train_tokenizer("whitespace", ["É The <unk> [MASK]"], 30, lowercase=True)
+    assert tokenizer.tokens(tokenizer.encode("THE é [mask] [MASK]")) == ["the", "é", "[UNK]", "[UNK]"]
 
 
 def test_rare_characters_get_no_piece_and_ascii_always_does() -> None:
@@ -131,7 +156,10 @@ def test_a_tokenizer_with_other_specials_is_refused(pieces: TextTokenizer, tmp_p
 
 @pytest.mark.parametrize(
     ("kind", "texts", "size"),
-    [("wordpiece", ["a text"], 60), ("wordpiece", [], 500), ("word", [], 500), ("word", ["a text"], 7)],
+    [
+        *[("wordpiece", ["a text"], 60), ("wordpiece", [], 500), ("word", [], 500), ("word", ["a text"], 7)],
+        ("whitespace", ["<unk> <unk>"], 500),
+    ],
 )
 def test_a_vocabulary_needs_text_and_room(kind: Kind, texts: list[str], size: int) -> None:
     with pytest.raises(InputError, match="tokenizer"):

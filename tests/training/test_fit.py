@@ -9,12 +9,15 @@ import pytest
 import torch
 
 from quartet.errors import InputError
+from quartet.models.architectures import build_for
+from quartet.models.from_bert import fill
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.callbacks import ResumePoint
 from quartet.training.config import TrainingConfig
 from quartet.training.fit import Trained, fit
 from quartet.training.optim import build_optimiser, schedule
+from tests.bert import save_bert
 from tests.models.shapes import KINDS, small
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
@@ -67,12 +70,11 @@ def test_a_killed_training_goes_on_bit_for_bit(
         assert torch.equal(tensor, resumed.network.state_dict()[name]), name
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_model_learns(small_corpus: Small, kind: str, tmp_path: Path) -> None:
+def test_each_point_of_the_curve_is_reported(small_corpus: Small, tmp_path: Path) -> None:
     reported: list[tuple[str, float, int]] = []
     tokenizer, splits = small_corpus
     trained = fit(
-        small(**KINDS[kind]),
+        small(**KINDS["tta"]),
         TrainingConfig(steps=50, batch_size=8, learning_rate=5e-3, validate_every=25),
         tokenizer,
         splits["train"],
@@ -144,6 +146,26 @@ def test_the_best_weights_are_kept(small_corpus: Small, tmp_path: Path) -> None:
     again = train(small_corpus, "unilm", tmp_path / "a.ckpt", steps=60, **changes)
     assert again.steps == 10 and again.best_step == step
     assert all(torch.equal(again.best[name], trained.best[name]) for name in trained.best)
+
+
+@pytest.mark.parametrize("kind", ["tta", "bilm"])
+def test_a_training_starts_from_a_bert(small_corpus: Small, kind: str, tmp_path: Path) -> None:
+    save_bert(tmp_path / "bert")
+    tokenizer, splits = small_corpus
+    config = small(**KINDS[kind], norm_epsilon=1e-12, init_from=str(tmp_path / "bert"))
+    training = TrainingConfig(
+        steps=3, batch_size=4, learning_rate=1e-30, validate_every=1, checkpoint_every=1
+    )
+    resume = tmp_path / "a.ckpt"
+    trained = fit(config, training, tokenizer, splits["train"], splits["valid"], seed=7, resume=resume)
+    torch.manual_seed(0)
+    expected = build_for(config, tokenizer)
+    assert trained.filled == fill(expected, tokenizer, str(tmp_path / "bert"))
+    for name, tensor in trained.network.layers.state_dict().items():
+        assert torch.allclose(tensor, expected.layers.state_dict()[name]), name
+    again = fit(config, training, tokenizer, splits["train"], splits["valid"], seed=7, resume=resume)
+    assert again.steps == 1 and again.filled is None, "a resumed training goes on from its own weights"
+    assert again.curve == trained.curve
 
 
 def test_schedules() -> None:

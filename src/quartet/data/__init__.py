@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from quartet.data.batch import BatchSource
+from quartet.data.released_spans import ReleasedSpanSource
 from quartet.data.sentences import SentenceSource
 from quartet.data.spans import SpanSource
 from quartet.data.streams import StreamSource
@@ -24,5 +25,7 @@ def open_source(
             seed=seed,
             index=config.recurrence.index,
         )
-    kind = SentenceSource if config.reads == "sentences" else SpanSource
+    kind: type[SentenceSource | SpanSource] = SentenceSource
+    if config.reads == "spans":
+        kind = SpanSource if config.spans.form == "paper" else ReleasedSpanSource
     return kind(corpus, tokenizer, max_length=config.max_length, batch_size=batch_size, seed=seed)

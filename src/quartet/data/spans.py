@@ -13,11 +13,31 @@ from quartet.text.tokenizer import TextTokenizer
 class SpanSource:
     """Spans sampled as the paper says: a document in proportion to its length, then one of its sentences as the start.
 
-    Following sentences are added until the input is full (the last one is cut to fit) or the document ends. Two
-    examples of a document of three sentences of 4 tokens, with room for 6: starting at the first, all of it and
-    2 tokens of the second; starting at the last, 4 tokens.
+    Following sentences are added until the input is full or the document ends. The paper leaves three things open: here
+    a document's length is its tokens, the last sentence is cut to fit, and the specials have their neighbour's token
+    index too. Example: a document of two paragraphs, each of two sentences, ``a b c | d e`` and ``f g | h``, and a
+    `max_length` of 8. Started at the first sentence, the input is full within the third:
 
-    Without a seed (evaluation) the spans tile each document from its beginning, so that each token comes once.
+    =========  =====  =  =  =  =  =  =  =====
+    input      [CLS]  a  b  c  d  e  f  [SEP]
+    =========  =====  =  =  =  =  =  =  =====
+    token      0      0  1  2  0  1  0  0
+    sentence   0      0  0  0  1  1  0  0
+    paragraph  0      0  0  0  0  0  1  1
+    =========  =====  =  =  =  =  =  =  =====
+
+    Started at the second, the document ends first:
+
+    =========  =====  =  =  =  =  =  =====
+    input      [CLS]  d  e  f  g  h  [SEP]
+    =========  =====  =  =  =  =  =  =====
+    token      0      0  1  0  1  0  0
+    sentence   1      1  1  0  0  1  1
+    paragraph  0      0  0  1  1  1  1
+    =========  =====  =  =  =  =  =  =====
+
+    Indices are those of the document; the model brings them under its maxima. Without a seed (evaluation) the spans
+    tile each document from its beginning, so that each token comes once.
     """
 
     def __init__(
@@ -36,30 +56,49 @@ class SpanSource:
         self.batch_size = batch_size
         self.seed = seed
         sizes = np.diff(self.tokens.document_tokens)
-        self._chances = sizes / max(1, sizes.sum())
-        self._tiles = [
-            (int(at), int(min(at + self.room, end)))
-            for start, end in zip(self.tokens.document_tokens, self.tokens.document_tokens[1:], strict=False)
-            for at in range(start, end, self.room)
-        ]
+        #: (D,) chance that a document drawn is this one or an earlier one; the last is 1
+        self._chances = np.cumsum(sizes / max(1, sizes.sum()))
+        self._chances /= self._chances[-1:]
+        #: (D,) evaluation spans of this document and all earlier ones
+        self._tiles = np.cumsum(-(-sizes // self.room))
 
     @property
     def steps_per_epoch(self) -> int:
         """Steps that read as many tokens as the corpus has."""
-        return max(1, -(-len(self._tiles) // self.batch_size))
+        return max(1, -(-self._tiles_in_all // self.batch_size))
 
     def batch(self, step: int) -> Batch:
+        """The batch of a step: (B, T) with T at most `max_length`."""
         if self.seed is None:
             start = (step % self.steps_per_epoch) * self.batch_size
-            rows = [self.tokens.row(*tile) for tile in self._tiles[start : start + self.batch_size]]
+            stop = min(start + self.batch_size, self._tiles_in_all)
+            rows = [self._framed(self._tile(number)) for number in range(start, stop)]
         else:
             random = np.random.default_rng([self.seed, step])
-            rows = [self._sample(random) for _ in range(self.batch_size)]
-        framed_rows = [framed(row, self.tokenizer.cls_id, self.tokenizer.sep_id) for row in rows]
-        return collate(framed_rows, self.tokenizer.pad_id)
+            rows = [self.example(random) for _ in range(self.batch_size)]
+        return collate(rows, self.tokenizer.pad_id)
 
-    def _sample(self, random: np.random.Generator) -> Row:
-        document = int(random.choice(len(self._chances), p=self._chances))
+    def example(self, random: np.random.Generator) -> Row:
+        """One training input, specials included."""
+        document = self.draw_document(random)
         first, last = self.corpus.document_offsets[document], self.corpus.document_offsets[document + 1]
         start = int(self.corpus.sentence_offsets[random.integers(first, last)])
+        stop = min(start + self.room, int(self.tokens.document_tokens[document + 1]))
+        return self._framed(self.tokens.row(start, stop))
+
+    def draw_document(self, random: np.random.Generator) -> int:
+        """A document, each in proportion to its tokens."""
+        return int(np.searchsorted(self._chances, random.random(), side="right"))
+
+    @property
+    def _tiles_in_all(self) -> int:
+        return int(self._tiles[-1]) if len(self._tiles) else 0
+
+    def _tile(self, number: int) -> Row:
+        document = int(np.searchsorted(self._tiles, number, side="right"))
+        earlier = int(self._tiles[document - 1]) if document else 0
+        start = int(self.tokens.document_tokens[document]) + (number - earlier) * self.room
         return self.tokens.row(start, min(start + self.room, int(self.tokens.document_tokens[document + 1])))
+
+    def _framed(self, row: Row) -> Row:
+        return framed(row, self.tokenizer.cls_id, self.tokenizer.sep_id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -16,7 +15,8 @@ from quartet.text.tokenizer import TextTokenizer
 
 
 def lay_out(
-    sentences: Sequence[np.ndarray],
+    tokens: np.ndarray,
+    lengths: np.ndarray,
     in_paragraph: np.ndarray,
     paragraphs: np.ndarray,
     eos_id: int,
@@ -31,33 +31,39 @@ def lay_out(
     reset (0 0 0) (1 0 0) (0 1 0) (1 1 0) (0 0 1) (1 0 1).
 
     Args:
-        sentences: token ids of each.
+        tokens: (N,) token ids of all S sentences, one after the other.
+        lengths: (S,) tokens of each sentence.
         in_paragraph: (S,) index of each sentence in its paragraph; 0 opens a paragraph.
         paragraphs: (S,) index of each sentence's paragraph in its document.
 
     Returns:
-        ids (n,) and positions (n, 4): sequence, token, sentence, paragraph.
+        ids (n,) and positions (n, 4): sequence, token, sentence, paragraph; n is N and the number of paragraphs.
     """
-    if len(sentences) == 0:
-        return np.zeros(0, dtype=np.int64), np.zeros((0, 4), dtype=np.int64)
     opens = in_paragraph == 0
-    closes = np.append(opens[1:], True)
-    lengths = np.array([len(text) for text in sentences]) + closes
+    closes = np.append(opens[1:], True)[: len(opens)]
+    lengths = lengths + closes
     ends = np.cumsum(lengths)
-    starts = ends - lengths
-    ids = np.full(int(ends[-1]), eos_id, dtype=np.int64)
-    for text, at in zip(sentences, starts, strict=True):
-        ids[at : at + len(text)] = text
-    place = np.arange(len(ids))
+    size = int(ends[-1]) if len(ends) else 0
+    whole = np.int32 if size < 1 << 31 else np.int64  # a stream of WikiText-103 in int64 would be 4 GB
+    ids = np.full(size, eos_id, dtype=whole)
+    text = np.ones(size, dtype=bool)
+    text[ends[closes] - 1] = False
+    ids[text] = tokens
+    positions = np.empty((size, 4), dtype=whole)
+    positions[:, 0] = np.arange(size, dtype=whole)
     if index == "running":
-        token = place
-        sentence_index = np.repeat(np.arange(len(sentences)), lengths)
-        paragraph_index = np.repeat(np.cumsum(opens) - 1, lengths)
+        positions[:, 1] = positions[:, 0]
+        of_sentences = np.arange(len(lengths)), np.cumsum(opens) - 1
     else:
-        token = place - np.repeat(starts, lengths)
-        sentence_index = np.repeat(in_paragraph, lengths)
-        paragraph_index = np.repeat(paragraphs, lengths)
-    return ids, np.stack([place, token, sentence_index, paragraph_index], axis=1).astype(np.int64)
+        positions[:, 1] = positions[:, 0] - np.repeat((ends - lengths).astype(whole), lengths)
+        of_sentences = in_paragraph, paragraphs
+    for column, values_S in zip((2, 3), of_sentences, strict=True):
+        positions[:, column] = np.repeat(values_S.astype(whole), lengths)
+    return ids, positions
+
+
+def _nothing() -> tuple[np.ndarray, np.ndarray]:
+    return np.zeros(0, dtype=np.int32), np.zeros((0, 4), dtype=np.int32)
 
 
 class StreamSource:
@@ -95,8 +101,7 @@ class StreamSource:
                 "lower it or bring more text",
             )
         self._epoch = -1
-        self._ids = np.zeros(0, dtype=np.int64)
-        self._positions = np.zeros((0, 4), dtype=np.int64)
+        self._ids, self._positions = _nothing()
 
     @property
     def steps_per_epoch(self) -> int:
@@ -111,10 +116,10 @@ class StreamSource:
         stop = min(start + self.window, self.stream)
         columns = np.arange(self.batch_size)[:, None] * self.stream + np.arange(start, stop)
         return Batch(
-            ids_BT=torch.from_numpy(self._ids[columns]),
-            positions_BTP=torch.from_numpy(self._positions[columns]),
+            ids_BT=torch.from_numpy(self._ids[columns]).long(),
+            positions_BTP=torch.from_numpy(self._positions[columns]).long(),
             real_BT=torch.ones(columns.shape, dtype=torch.bool),
-            following_B=torch.from_numpy(self._ids[columns[:, -1] + 1]),
+            following_B=torch.from_numpy(self._ids[columns[:, -1] + 1]).long(),
             fresh=place == 0,
         )
 
@@ -123,9 +128,12 @@ class StreamSource:
         if self.seed is not None:
             documents = np.random.default_rng([self.seed, epoch]).permutation(documents)
         offsets = self.corpus.document_offsets
+        bounds = self.corpus.sentence_offsets[offsets]
         order = np.concatenate([np.arange(offsets[doc], offsets[doc + 1]) for doc in documents])
+        self._ids, self._positions = _nothing()  # gives room to the next epoch
         self._ids, self._positions = lay_out(
-            [self.corpus.sentence(int(sentence)) for sentence in order],
+            np.concatenate([self.corpus.ids[bounds[doc] : bounds[doc + 1]] for doc in documents]),
+            np.diff(self.corpus.sentence_offsets)[order],
             self.in_paragraph[order],
             self.corpus.sentence_paragraphs[order],
             self.tokenizer.eos_id,

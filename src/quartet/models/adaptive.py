@@ -1,9 +1,9 @@
 """Adaptive input and softmax for large vocabularies, tied (Baevski and Auli 2019; Grave et al. 2017; Transformer-XL).
 
 The vocabulary is cut into a head and tails at rising ids, which serves where frequent tokens have low ids, as in
-tokenizers of whole words. A tail's embeddings may be narrower; a projection brings them to the model's width. The softmax
-over the head has one more entry for each tail, and a tail's token has the probability of its tail times its own in it.
-Input and output share the tables and the projections.
+tokenizers of whole words. A tail's embeddings may be narrower; a projection brings them to the model's width. The
+softmax over the head has one more entry for each tail, and a tail's token has the probability of its tail times its own
+in it. Input and output share the tables and the projections.
 """
 
 from __future__ import annotations

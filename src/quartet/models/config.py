@@ -27,8 +27,8 @@ class TTAConfig:
     """What is particular to T-TA (Shin et al. 2020, section 4.2).
 
     Attributes:
-        mask: ``token``: the diagonal, a token does not see itself (the paper); ``word``: blocks on the diagonal, a piece
-            sees no piece of its own word, so that the rest of a rare word does not give it away.
+        mask: ``token``: the diagonal, a token does not see itself (the paper); ``word``: blocks on the diagonal, a
+            piece sees no piece of its own word, so that the rest of a rare word does not give it away.
         first_query: ``position``: the first layer's query is the position embedding alone (the paper);
             ``mask_token``: it is the sum of the [MASK] and position embeddings (the released code).
         normalise_inputs: layer-normalise what enters the layers, X + P as every layer's key and value and the first
@@ -65,8 +65,8 @@ class MaximaConfig:
     Attributes:
         token, sentence, paragraph: rows of each table.
         overflow: how an index over its maximum is brought down: ``paper``: by subtracting from all indices of the
-            example; ``released``: for paragraphs only, sentence and token indices stop at the last row. See
-            :func:`quartet.models.positions.fit_maximum`.
+            example; ``released``: they stop at the last row, those of paragraphs after some subtracting. See
+            :func:`quartet.models.positions.fit_maximum` and :func:`~quartet.models.positions.released_maximum`.
     """
 
     token: Count = 256
@@ -80,8 +80,8 @@ class SpanConfig:
     """How document spans become inputs in training (Bai et al. 2021, section "Data preparation").
 
     Attributes:
-        form: ``paper``: [CLS] span [SEP], the specials with their neighbours' indices; ``released``: the span is split at
-            a random sentence, [CLS] A [SEP] B [SEP], see :mod:`quartet.data.released_spans`.
+        form: ``paper``: [CLS] span [SEP], the specials with their neighbours' indices; ``released``: the span is split
+            at a random sentence, [CLS] A [SEP] B [SEP], see :mod:`quartet.data.released_spans`.
     """
 
     form: Literal["paper", "released"] = "paper"
@@ -213,10 +213,12 @@ class ModelConfig:
             return "adaptive.cutoffs needs head tied: the softmax shares the embeddings of its clusters"
         narrowest = self.dim // self.adaptive.div_val ** len(self.adaptive.cutoffs)
         if narrowest < 1:
-            return f"adaptive.div_val {self.adaptive.div_val} leaves no width for the last of the tails of dim {self.dim}"
+            return f"adaptive.div_val {self.adaptive.div_val} leaves no width for the last tail of dim {self.dim}"
         if self.init_from is not None:
             if self.architecture == "transformer-xl" or self.objective == "clm":
                 return "init_from fills objective mlm or lae: BERT is a masked language model"
             if "sequence" not in self.positions or self.adaptive.cutoffs or self.head != "transform":
-                return "init_from needs sequence among the positions, head transform and no adaptive.cutoffs, as BERT has"
+                return (
+                    "init_from needs sequence among the positions, head transform and no cutoffs, as BERT has"
+                )
         return None

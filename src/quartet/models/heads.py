@@ -8,7 +8,6 @@ from torch.nn import functional as F
 
 from quartet.models.config import ModelConfig
 
-
 #: Logits of a tile, 256 rows by 2,048 of the vocabulary: 2 MiB.
 TILE_ROWS, TILE_COLUMNS = 256, 2048
 

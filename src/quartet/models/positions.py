@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from quartet.errors import InputError
 from quartet.models.config import POSITIONS, ModelConfig, Position
 
 #: Base of the geometric series of wavelengths (Eq. 2).
@@ -32,6 +33,21 @@ def fit_maximum(indices_BT: Tensor, maximum: int) -> Tensor:
     return (indices_BT - excess_B1).clamp(min=0)
 
 
+def released_maximum(indices_BT: Tensor, maximum: int, subtract: bool) -> Tensor:
+    """Bring indices under `maximum` as the released SegaBERT does: by stopping at the last row.
+
+    With maximum 4, ``[0, 1, 4]`` becomes ``[0, 1, 3]``.
+
+    Args:
+        subtract: for paragraphs: first one is subtracted from all indices of the example as long as its first one is
+            above 0, so that ``[2, 3, 4, 5]`` becomes ``[0, 1, 2, 3]`` and ``[1, 2, 5]`` becomes ``[0, 1, 3]``.
+    """
+    if subtract:
+        excess_B1 = (indices_BT.amax(dim=1, keepdim=True) - (maximum - 1)).clamp(min=0)
+        indices_BT = (indices_BT - torch.minimum(excess_B1, indices_BT[:, :1])).clamp(min=0)
+    return indices_BT.clamp(max=maximum - 1)
+
+
 def sinusoids(rows: int, dim: int) -> Tensor:
     """(rows, dim) sines and cosines of Eq. 2 for the absolute positions 0, 1, 2, …, with a mean square of 1."""
     angles = torch.arange(rows)[:, None] * WAVELENGTH_BASE ** (-torch.arange(0, dim, 2) / dim)
@@ -50,9 +66,7 @@ class AbsolutePositions(nn.Module):
             "paragraph": config.maxima.paragraph,
         }
         self.causal = config.objective == "clm"
-        self.subtracts = {
-            kind: config.maxima.overflow == "paper" or kind == "paragraph" for kind in config.positions
-        }
+        self.overflow = config.maxima.overflow
         self.kinds: tuple[Position, ...] = tuple(kind for kind in POSITIONS if kind in config.positions)
         self.tables = nn.ModuleDict({kind: nn.Embedding(rows[kind], config.dim) for kind in self.kinds})
 
@@ -73,10 +87,12 @@ class AbsolutePositions(nn.Module):
             table = self.tables[kind]
             assert isinstance(table, nn.Embedding)
             indices_BT = positions_BTP[..., POSITIONS.index(kind)]
-            if self.subtracts[kind] and not self.causal:
-                indices_BT = fit_maximum(indices_BT, table.num_embeddings)
-            else:  # in a causal model what later tokens' indices are must not move earlier ones
+            if self.causal:  # what later tokens' indices are must not move earlier ones
                 indices_BT = indices_BT.clamp(max=table.num_embeddings - 1)
+            elif self.overflow == "paper":
+                indices_BT = fit_maximum(indices_BT, table.num_embeddings)
+            else:
+                indices_BT = released_maximum(indices_BT, table.num_embeddings, subtract=kind == "paragraph")
             total = table(indices_BT) if total is None else total + table(indices_BT)
         assert total is not None
         return total
@@ -86,9 +102,15 @@ def split_dimension(dim: int, parts: int) -> list[int]:
     """Divide the width of a relative position among its kinds: even parts, each nearest to an equal share.
 
     Three parts of 410 are 136, 136 and 138, of 1024 they are 342, 342 and 340; two parts of 410 are 206 and 204.
+
+    Raises:
+        InputError: nothing is left for the last part.
     """
     share = 2 * int(dim / (2 * parts) + 0.5)
-    return [share] * (parts - 1) + [dim - share * (parts - 1)]
+    last = dim - share * (parts - 1)
+    if last < 2:
+        raise InputError("positions", f"{parts} kinds leave no width of dim {dim} for the last", "widen dim")
+    return [share] * (parts - 1) + [last]
 
 
 class RelativePhases(nn.Module):
@@ -111,7 +133,9 @@ class RelativePhases(nn.Module):
             WAVELENGTH_BASE ** (-torch.arange(0, 2 * width, 2, dtype=torch.float64) / (2 * width))
             for width in self.widths
         ]
-        self.register_buffer("frequencies_F", torch.cat(parts).float(), persistent=False)
+        self.register_buffer(
+            "frequencies_F", torch.cat(parts).to(torch.get_default_dtype()), persistent=False
+        )
 
     def angles(self, offsets_BSP: Tensor) -> Tensor:
         """Angles (B, S, D/2) of positions counted from any origin of the row: a near one keeps them small and exact."""

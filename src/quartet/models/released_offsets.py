@@ -1,10 +1,10 @@
 """The offsets that the released Segatron-XL computes in place of Eq. 3. They let the future in: for comparison only.
 
-Eq. 3 wants, between the query at place i and the key at place j, the difference of their indices, p(i) - p(j). The release
-embeds the differences to the window's last place, r(k) = p(last) - p(last - k), and picks entry k = i - j for the pair, by
-Transformer-XL's shift of rows. For token indices that count through, r(k) = k is the difference wanted. For sentences and
-paragraphs it is the number of boundaries among the last i - j tokens of the window, which an earlier query must not know:
-a new sentence at the last token changes the outputs of tokens before it.
+Eq. 3 wants, between the query at place i and the key at place j, the difference of their indices, p(i) - p(j). The
+release embeds the differences to the window's last place, r(k) = p(last) - p(last - k), and picks entry k = i - j for
+the pair, by Transformer-XL's shift of rows. For token indices that count through, r(k) = k is the difference wanted.
+For sentences and paragraphs it is the number of boundaries among the last i - j tokens of the window, which an
+earlier query must not know: a new sentence at the last token changes the outputs of tokens before it.
 
 Six tokens with the sentence indices 0 0 0 1 1 1: from the fourth to itself and the three before it Eq. 3 gives, key by
 key, 1 1 1 0, and the release 1 0 0 0.

@@ -20,8 +20,8 @@ class TTA(Network):
     come back as another token's key in the next. Only queries move; they start from the positions alone.
 
     With ``tta.mask: word`` the diagonal becomes blocks: a piece does not see the other pieces of its own word, so that
-    log p(piece | everything but its word) is what the outputs give. Where words begin is taken from the ids, so how many
-    pieces a word has is known to its prediction.
+    log p(piece | everything but its word) is what the outputs give. Where words begin is taken from the ids, so how
+    many pieces a word has is known to its prediction.
     """
 
     continues_V: Tensor
@@ -36,7 +36,8 @@ class TTA(Network):
         super().__init__(config, vocabulary)
         self.mask_id = mask_id
         if config.tta.mask == "word":
-            assert continues_V is not None and len(continues_V) == vocabulary, "whose tokenizer is it?"
+            assert continues_V is not None, "mask: word needs to know where words begin"
+            assert len(continues_V) == vocabulary, "the tokenizer is another one"
             self.register_buffer("continues_V", continues_V, persistent=False)
         self.positions = AbsolutePositions(config)
         self.embedding_norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)

@@ -5,6 +5,7 @@ A peer's habit of first pass + weight * language model is another scale: its wei
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quartet.errors import InputError
+from quartet.nbest.metrics import Counts, Floats, Metric, Table
 from quartet.nbest.types import NBest
-from quartet.nbest.word_errors import ErrorTable, corpus_wer
-
-Floats = NDArray[np.float64]
+from quartet.nbest.word_errors import WordErrorRate
 
 
 def weight_grid(start: float, stop: float, step: float) -> Floats:
@@ -39,36 +39,42 @@ class Selection:
 
     Attributes:
         chosen: (U,) index into each list's hypotheses.
-        errors: (R,) word errors of the chosen ones, in the order of the lists that have a reference.
-        words: (R,) words of those references.
+        counts: (R, S) the metric's counts of the chosen ones, in the order of the lists that have a reference.
+        metric: what they are judged by.
     """
 
     chosen: NDArray[np.int64]
-    errors: NDArray[np.int64]
-    words: NDArray[np.int64]
+    counts: Counts
+    metric: Metric
 
     @property
-    def wer(self) -> float:
-        """The corpus word error rate over the lists that have a reference; the others are left out."""
-        return corpus_wer(self.errors, self.words)
+    def value(self) -> float:
+        """The metric over the lists that have a reference; the others are left out."""
+        return float(self.metric.corpus(self.counts.sum(axis=0, keepdims=True))[0])
 
     @property
     def without_reference(self) -> int:
-        """How many lists no word error rate can count."""
-        return len(self.chosen) - len(self.errors)
+        """How many lists the metric cannot count."""
+        return len(self.chosen) - len(self.counts)
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Corpus word error rate for each weight: `weights` (W,) ascending, `wer` (W,)."""
+    """A metric for each weight: `weights` (W,) ascending, `values` (W,), `better` the sign of a better value."""
 
     weights: Floats
-    wer: Floats
+    values: Floats
+    better: int
 
     @property
     def best_weight(self) -> float:
-        """The weight of the lowest word error rate; of equal ones the smallest: nearest to the first pass."""
-        return float(self.weights[int(np.argmin(self.wer))])
+        """The weight of the best value; of equal ones the smallest: nearest to the first pass."""
+        return float(self.weights[int(np.argmax(self.better * self.values))])
+
+    @property
+    def best_value(self) -> float:
+        """The value there."""
+        return float(self.values[int(np.argmax(self.better * self.values))])
 
 
 class Candidates:
@@ -77,14 +83,14 @@ class Candidates:
     Args:
         lists: U lists.
         lm_scores: U arrays, one finite score a hypothesis (see `quartet.nbest.scores.score_lists`).
-        table: the word errors of these lists; computed when None. One table serves every model of a set.
+        table: the counts of these lists; their word errors when None. One table serves every model of a set.
 
     Raises:
         ValueError: the scores do not fit the lists or are not finite.
     """
 
     def __init__(
-        self, lists: Sequence[NBest], lm_scores: Sequence[Floats], table: ErrorTable | None = None
+        self, lists: Sequence[NBest], lm_scores: Sequence[Floats], table: Table | None = None
     ) -> None:
         if not lists or len(lists) != len(lm_scores):
             raise ValueError(f"{len(lists)} lists and {len(lm_scores)} arrays of scores")
@@ -92,12 +98,24 @@ class Candidates:
             if np.shape(scores) != (len(one.hypotheses),) or not np.isfinite(scores).all():
                 raise ValueError(f"{one.utterance}: one finite score a hypothesis was expected")
         self.lists = list(lists)
-        self.table = ErrorTable.of(lists) if table is None else table
+        self.table = Table.of(lists, WordErrorRate()) if table is None else table
         sizes = [len(one.hypotheses) for one in lists]
         if not np.array_equal(np.diff(self.table.offsets), sizes):
-            raise ValueError("the table of word errors is of other lists")
+            raise ValueError("the table is of other lists")
         self.first_pass: Floats = np.array([score for one in lists for score in one.first_pass])
         self.lm: Floats = np.concatenate([np.asarray(scores, dtype=np.float64) for scores in lm_scores])
+
+    def mixed(self, other: Candidates, share: float) -> Candidates:
+        """These lists with the scores (1 - share) * this language model + share * the other one.
+
+        Raises:
+            ValueError: the other's lists are others.
+        """
+        if self.lists != other.lists:
+            raise ValueError("the two language models scored different lists")
+        both = copy.copy(self)  # what is cached of it, first pass and oracle, knows no language model
+        both.lm = (1 - share) * self.lm + share * other.lm
+        return both
 
     def scores(self, weight: float) -> Floats:
         """(H,) interpolated scores: exactly the first pass at weight 0, exactly the language model at 1."""
@@ -120,16 +138,16 @@ class Candidates:
 
     @cached_property
     def oracle(self) -> Selection:
-        """The hypothesis with the fewest word errors in each list: the least that any reranking can reach.
+        """The hypothesis with the most merit in each list (the fewest word errors; see `Bleu` for BLEU).
 
         Of equal ones, and where the reference is missing, the one that the first pass ranks higher.
         """
-        return self._selection(-self.table.errors.astype(np.float64))
+        return self._selection(self.table.merit)
 
     def curve(self, weights: Sequence[float] | Floats) -> Curve:
-        """The corpus word error rate at each weight, from the errors counted once."""
-        values = [self.select(float(weight)).wer for weight in weights]
-        return Curve(np.asarray(weights, dtype=np.float64), np.array(values))
+        """The metric at each weight, from counts made once."""
+        values = [self.select(float(weight)).value for weight in weights]
+        return Curve(np.asarray(weights, dtype=np.float64), np.array(values), self.table.metric.better)
 
     def _selection(self, scores: Floats) -> Selection:
         """The first hypothesis of each list that has its list's highest score."""
@@ -138,8 +156,7 @@ class Candidates:
         best = np.repeat(np.maximum.reduceat(scores, starts), sizes)
         positions = np.where(scores == best, np.arange(len(scores)), len(scores))
         flat = np.minimum.reduceat(positions, starts)
-        known = self.table.referenced
-        return Selection(flat - starts, self.table.errors[flat][known], self.table.words[known])
+        return Selection(flat - starts, self.table.counts[flat][self.table.referenced], self.table.metric)
 
 
 @dataclass(frozen=True)
@@ -148,7 +165,7 @@ class Reranking:
 
     Attributes:
         weight: the chosen weight.
-        dev, test: the curves over the whole grid; test's is for the plot and decides nothing.
+        dev, test: the curves over the whole grid; test's decides nothing.
         first_pass, reranked, oracle: the choices on test.
     """
 
@@ -171,7 +188,7 @@ def check_tunable(dev: Candidates, test: Candidates) -> None:
 
 
 def tune_and_apply(dev: Candidates, test: Candidates, weights: Sequence[float] | Floats) -> Reranking:
-    """Choose the weight with the lowest word error rate on dev and apply it to test.
+    """Choose the weight that is best on dev and apply it to test.
 
     Raises:
         InputError: no list of dev has a reference, so that nothing can be tuned; or one set has first-pass

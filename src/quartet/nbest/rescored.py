@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from quartet.errors import InputError
 from quartet.files import write_jsonl
+from quartet.nbest.formats import strict, text_file
 from quartet.nbest.rerank import Candidates
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """A line of a written result.
+
+    Attributes:
+        utterance, reference, best: as written.
+        lm: by text, the language model's score of each hypothesis.
+    """
+
+    utterance: str
+    reference: str | None
+    best: str
+    lm: dict[str, float]
 
 
 def rescored_rows(candidates: Candidates, weight: float) -> Iterator[dict[str, Any]]:
@@ -36,3 +54,44 @@ def rescored_rows(candidates: Candidates, weight: float) -> Iterator[dict[str, A
 def write_rescored(path: str | Path, candidates: Candidates, weight: float) -> None:
     """Write the lists of `candidates` reranked with `weight`, atomically; equal input gives equal bytes."""
     write_jsonl(path, rescored_rows(candidates, weight))
+
+
+def read_rescored(path: str | Path) -> list[Rescored]:
+    """The lines of a written result, in its order.
+
+    Raises:
+        InputError: a line is none, or an utterance occurs twice; it names the line.
+    """
+    found: list[Rescored] = []
+    seen: set[str] = set()
+    for number, line in text_file.lines(path, closed=False):
+        place = f"{path}:{number}"
+        if isinstance(line, InputError):
+            raise line
+        if not line.strip(text_file.BLANK):
+            continue
+        one = _row(strict.unique(strict.parse(line, path, number), place), place)
+        if one.utterance in seen:
+            raise InputError(place, f'utterance "{one.utterance}" occurs twice')
+        seen.add(one.utterance)
+        found.append(one)
+    if not found:
+        raise InputError(path, "holds no list")
+    return found
+
+
+def _row(fields: dict[str, Any], place: str) -> Rescored:
+    for key in ("utt", "best", "hypotheses"):
+        if key not in fields:
+            raise InputError(place, f'has no "{key}"', "take what quartet rescore wrote")
+    lm = {}
+    for index, entry in enumerate(strict.elements(fields["hypotheses"], f"{place}, hypotheses"), start=1):
+        inner = f"{place}, hypothesis {index}"
+        hypothesis = strict.unique(entry, inner)
+        text = strict.text_of(hypothesis.get("text"), f"{inner}, text")
+        lm[text] = strict.score_of(hypothesis.get("lm"), f"{inner}, lm")
+    best = strict.text_of(fields["best"], f"{place}, best")
+    if best not in lm:
+        raise InputError(place, '"best" is none of its hypotheses')
+    utterance = strict.text_of(fields["utt"], f"{place}, utt")
+    return Rescored(utterance, strict.reference_of(fields, place), best, lm)

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quartet.nbest.types import NBest
+
+#: A text's score: the sum of its tokens' log-probabilities, or their mean.
+Scoring = Literal["sum", "mean"]
+
+
+def score_texts(
+    token_logprobs: Callable[[list[str]], Sequence[NDArray[np.float64]]], scoring: Scoring
+) -> Callable[[list[str]], list[float]]:
+    """A scorer for `score_lists` from a model's token log-probabilities.
+
+    A text without any token has the score 0 by either scoring; see `score_lists` for what becomes of it.
+
+    Args:
+        token_logprobs: texts -> natural log-probabilities of each one's tokens.
+    """
+
+    def score(texts: list[str]) -> list[float]:
+        found = token_logprobs(texts)
+        sizes = [max(1, len(logprobs)) if scoring == "mean" else 1 for logprobs in found]
+        return [float(logprobs.sum()) / size for logprobs, size in zip(found, sizes, strict=True)]
+
+    return score
 
 
 def score_lists(
@@ -20,9 +44,10 @@ def score_lists(
         score: a model's scorer: texts -> one finite log-score each (a sum or a mean over tokens, as the
             caller likes). It is called once, with the distinct texts in order of first appearance.
 
-    An empty hypothesis has few or no tokens to pay for, so a sum would prefer it to all others. Where its own
-    score is not below all of its list's hypotheses with words, it gets the next number below them: no
-    language model makes it win by being empty.
+    A hypothesis without words has few or no tokens to pay for, so a sum would prefer it to all others, and the
+    mean of none is 0. Where its own score is not below all of its list's hypotheses with words, it gets the
+    next number below them: no language model makes it win by being empty. In a list without any word it keeps
+    its own score, at most 0.
 
     Raises:
         ValueError: the scorer gave another number of scores, or one that is not finite (it names the text).
@@ -38,13 +63,25 @@ def score_lists(
     if not np.isfinite(values).all():
         wrong = int(np.flatnonzero(~np.isfinite(values))[0])
         raise ValueError(f"the scorer gave {values[wrong]} for the text {texts[wrong]!r}")
-    return [_of_list(one, values[[places[each.text] for each in one.hypotheses]]) for one in lists]
+    wordless = np.array([not has_words(text) for text in texts], dtype=np.bool_)
+    found = []
+    for one in lists:
+        indices = [places[each.text] for each in one.hypotheses]
+        found.append(_of_list(values[indices], wordless[indices]))
+    return found
 
 
-def _of_list(one: NBest, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The scores of one list, with its empty hypotheses held down."""
-    empty = np.array([not hypothesis.text.strip() for hypothesis in one.hypotheses])
-    if empty.any() and not empty.all():
-        below = np.nextafter(scores[~empty].min(), -np.inf)
-        scores[empty] = np.minimum(scores[empty], below)
+def has_words(text: str) -> bool:
+    """Whether anything in a text can be read: not white space, control signs and lone accents alone.
+
+    Tokenizers drop such signs, so that to a model those texts are empty.
+    """
+    return any(unicodedata.category(sign)[0] not in "ZCM" for sign in text)
+
+
+def _of_list(scores: NDArray[np.float64], wordless: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The scores of one list, with its hypotheses without words held down."""
+    if wordless.any():
+        below = 0.0 if wordless.all() else min(0.0, np.nextafter(scores[~wordless].min(), -np.inf))
+        scores[wordless] = np.minimum(scores[wordless], below)
     return scores

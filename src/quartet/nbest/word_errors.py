@@ -1,4 +1,4 @@
-"""Word errors of every hypothesis against its reference, counted once for a set and equal to jiwer's.
+"""Word errors of every hypothesis against its reference, equal to jiwer's.
 
 jiwer aligns with rapidfuzz and then builds Python objects of every alignment; here only the distance is
 taken, an equal text of a list is aligned once, and a test holds the figures equal to `jiwer.process_words`.
@@ -7,14 +7,14 @@ taken, an equal text of a list is aligned once, and a test holds the figures equ
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from quartet.nbest.types import NBest
+from quartet.nbest.metrics import Counts, Floats
 
 _SPACES = re.compile(r"\s\s+")
 
@@ -45,43 +45,27 @@ def count_errors(reference: str, hypotheses: Sequence[str]) -> tuple[list[int], 
     return [known[text] for text in hypotheses], len(target)
 
 
-def corpus_wer(errors: NDArray[np.int64], words: NDArray[np.int64]) -> float:
-    """Errors over reference words of a corpus; without reference words the errors themselves, as in jiwer."""
-    total = int(words.sum())
-    return float(errors.sum() / total) if total else float(errors.sum())
-
-
 @dataclass(frozen=True)
-class ErrorTable:
-    """The word errors of a whole set of U lists with H hypotheses, flat.
+class WordErrorRate:
+    """The corpus word error rate in percent; the counts are word errors and the reference's words.
 
-    Attributes:
-        offsets: (U + 1,) the hypotheses of list u are offsets[u] to offsets[u + 1].
-        errors: (H,) word errors; 0 where the list has no reference (see `referenced`).
-        words: (U,) words of the reference; 0 where there is none.
-        referenced: (U,) True where the list has a reference. The others are left out of every WER.
+    Without any reference word it is 100 times the errors themselves, as jiwer has it.
     """
 
-    offsets: NDArray[np.int64]
-    errors: NDArray[np.int64]
-    words: NDArray[np.int64]
-    referenced: NDArray[np.bool_]
+    name: ClassVar[str] = "wer"
+    better: ClassVar[int] = -1
+    columns: ClassVar[int] = 2
 
-    @classmethod
-    def of(cls, lists: Iterable[NBest]) -> ErrorTable:
-        """Align every hypothesis of the lists with its reference."""
-        offsets, errors, lengths, referenced = [0], [], [], []
-        for one in lists:
-            found, length = [0] * len(one.hypotheses), 0
-            if one.reference is not None:
-                found, length = count_errors(one.reference, [each.text for each in one.hypotheses])
-            errors.extend(found)
-            lengths.append(length)
-            referenced.append(one.reference is not None)
-            offsets.append(len(errors))
-        return cls(
-            np.array(offsets, dtype=np.int64),
-            np.array(errors, dtype=np.int64),
-            np.array(lengths, dtype=np.int64),
-            np.array(referenced, dtype=np.bool_),
-        )
+    def counts(self, reference: str, hypotheses: Sequence[str]) -> Counts:
+        """(N, 2) errors and words."""
+        errors, length = count_errors(reference, hypotheses)
+        return np.array([(each, length) for each in errors], dtype=np.int64)
+
+    def corpus(self, totals: Counts | Floats) -> Floats:
+        """(B,) rates of (B, 2) sums."""
+        rates: Floats = 100.0 * (totals[:, 0] / np.where(totals[:, 1] > 0, totals[:, 1], 1))
+        return rates
+
+    def merit(self, counts: Counts) -> Floats:
+        """(N,) minus the errors."""
+        return -counts[:, 0].astype(np.float64)

@@ -44,6 +44,9 @@ class ListFacts:
         dev, test: their utterances.
         hypotheses: the most that one list holds; 0 where unknown.
         origin: a half-sentence on what recognised what, e.g. "Whisper tiny.en on synthetic speech".
+        ranked: the lists have no first-pass scores, and the rank stands for them.
+        refused: malformed entries that were left out, of both splits.
+        bleu: sacrebleu's signature, where BLEU is what they are judged by.
     """
 
     name: str
@@ -51,6 +54,9 @@ class ListFacts:
     test: int
     hypotheses: int = 0
     origin: str = ""
+    ranked: bool = False
+    refused: int = 0
+    bleu: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -118,11 +118,11 @@ def wer_curves(
     results: Iterable[Result],
     facts: Facts,
 ) -> bool:
-    """Error against the weight of the language model, a row a set of lists and a column a split.
+    """Error or BLEU against the weight of the language model, a row a set of lists and a column a split.
 
     Args:
         path: the file to write.
-        curves: by (lists, split, system), (weight, WER in %); weight 0 is the first pass.
+        curves: by (lists, split, system), (weight, WER in % or BLEU); weight 0 is the first pass.
         results: of the experiment: first pass and oracle are lines, the weight chosen on dev a hollow mark.
         facts: the order and colours of the systems.
     """
@@ -149,15 +149,17 @@ def wer_curves(
 
 
 def _wer_panel(axis: Axes, curves: Mapping[str, Points], report: Report, name: str, split: str) -> None:
-    """One set of lists and one split. A curve that soars leaves the panel: what counts is below."""
-    oracle = report.find(rerank.TABLE, name, split, rerank.ORACLE, "wer")
-    first = report.find(rerank.TABLE, name, split, rerank.FIRST, "wer")
+    """One set of lists and one split. A curve that soars leaves the panel: what counts is better than that."""
+    measured = rerank.measured_by(report, name)
+    worse = -measured.better
+    oracle = report.find(rerank.TABLE, name, split, rerank.ORACLE, measured.metric)
+    first = report.find(rerank.TABLE, name, split, rerank.FIRST, measured.metric)
     start = first.value if first else fmean(dict(points)[min(dict(points))] for points in curves.values())
     axis.axhline(start, color=GREY, linestyle="--", label="first pass", zorder=1)
-    lowest = min(value for points in curves.values() for _, value in points)
+    best = [value for points in curves.values() for _, value in points]
     if oracle:
         axis.axhline(oracle.value, color=GREY, linestyle=":", label="oracle", zorder=1)
-        lowest = min(lowest, oracle.value)
+        best.append(oracle.value)
     marks = []
     for system in report.sorted(curves):
         line(axis, curves[system], system, report.facts, every=max(1, len(curves[system]) // 5))
@@ -166,12 +168,16 @@ def _wer_panel(axis: Axes, curves: Mapping[str, Points], report: Report, name: s
             marks.append(_mark(axis, curves[system], weight.value, system, report.facts))
     if marks:
         axis.plot([], [], marker="o", markeredgecolor=GREY, label="hollow: chosen on dev", **HOLLOW)
-    highest = max(value for points in curves.values() for _, value in points)
-    gap = max(start - lowest, 0.25 * start, 0.1)
-    axis.set_ylim(lowest - 0.08 * gap, max(min(highest, start + 0.8 * gap), *marks, start) + 0.08 * gap)
+    # from here on what is worse is larger, so that one rule serves both metrics
+    lowest = min(worse * value for value in best)
+    highest = max(worse * value for points in curves.values() for _, value in points)
+    origin = worse * start
+    gap = max(origin - lowest, 0.25 * start, 0.1)
+    top = max(min(highest, origin + 0.8 * gap), *(worse * mark for mark in marks), origin) + 0.08 * gap
+    axis.set_ylim(*sorted((worse * (lowest - 0.08 * gap), worse * top)))
     axis.set_xlim(0, max(weight for points in curves.values() for weight, _ in points) or 1)
     axis.set_xlabel("weight of the language model")
-    axis.set_ylabel("word error rate, %")
+    axis.set_ylabel(measured.axis)
 
 
 def _mark(axis: Axes, points: Points, weight: float, system: str, facts: Facts) -> float:

@@ -15,6 +15,8 @@ from quartet.report.published import PublishedTable, published
 INTERVALS = {
     "perplexity": "95 % bootstrap interval over documents",
     "rerank": "95 % bootstrap interval over utterances, of differences over the same utterances for both",
+    "rerank-length": "95 % bootstrap interval over utterances",
+    "rerank-pairs": "95 % bootstrap interval over utterances, the same for both systems",
     "sts": "95 % bootstrap interval over documents or, where no text stands in many pairs, over pairs",
     "wordsim": "95 % bootstrap interval over pairs",
     "polarity": "95 % interval, Wilson's for accuracy and a bootstrap over texts for F1",

@@ -89,7 +89,14 @@ def _run(report: Report) -> list[str]:
 def _lists(lists: ListFacts) -> str:
     origin = f" ({plain(lists.origin)})" if lists.origin else ""
     most = f", up to {lists.hypotheses} hypotheses each" if lists.hypotheses else ""
-    return f"- N-best lists `{lists.name}`{origin}: {lists.dev} dev and {lists.test} test utterances{most}."
+    line = f"- N-best lists `{lists.name}`{origin}: {lists.dev} dev and {lists.test} test utterances{most}."
+    if lists.ranked:
+        line += " They have no first-pass scores: the rank stands for them (0, -1, -2, ... in a list)."
+    if lists.refused:
+        line += (
+            f" {count(lists.refused)} malformed entries were left out (`nbest/{lists.name}/refused.jsonl`)."
+        )
+    return line
 
 
 def _findings(report: Report) -> list[str]:

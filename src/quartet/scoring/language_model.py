@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +19,9 @@ from quartet.data.segments import SegmentedTokens
 from quartet.errors import InputError
 from quartet.models.checkpoint import TOKENIZER, ModelCard, Weights, load_card, load_network
 from quartet.models.network import Network
+from quartet.models.transformer_xl import TransformerXL
 from quartet.objectives import OBJECTIVES
+from quartet.scoring.device import check_device
 from quartet.scoring.reading import Reader
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -44,7 +49,7 @@ class LanguageModel:
         self.card = card
         self.device = device
         self.objective = OBJECTIVES[card.model.objective]()
-        self._reader = Reader(self.network, self.objective, tokenizer, device)
+        self._reader = Reader(self.network, self.objective, tokenizer, device, card.model.max_length)
 
     @property
     def name(self) -> str:
@@ -63,11 +68,54 @@ class LanguageModel:
         """Whether mask-and-predict and the intact input are two readings (MLM only)."""
         return self.card.model.objective == "mlm"
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all that decides the scores: weights, settings, tokenizer, lengths and kind of device."""
+        parts = hashlib.sha256(self.tokenizer.to_json().encode("utf-8"))
+        settings = [self.card.model, self._reader.window, getattr(self.network, "memory_length", None)]
+        parts.update(repr([*settings, torch.device(self.device).type]).encode("utf-8"))
+        for name, tensor in sorted(self.network.state_dict().items()):
+            parts.update(name.encode("utf-8"))
+            parts.update(tensor.cpu().contiguous().numpy().tobytes())
+        return parts.hexdigest()
+
     @property
     def embedding_table(self) -> np.ndarray:
         """(V, D): the bare token table."""
         table: np.ndarray = self.network.table().detach().cpu().numpy()
         return table
+
+    def at(self, window: int | None = None, memory: int | None = None) -> LanguageModel:
+        """The same Transformer-XL, its weights shared, reading with other lengths than those of its training.
+
+        A layer sees, of a token's past, what is in its window and `memory` tokens before the window. So with a memory
+        as long as the text any window gives the same scores; and with `window` 1 every token has the same context, in
+        all layers x memory tokens: the slowest reading. (Offsets ``released`` are not causal: there the scores change
+        with the window.)
+
+        Args:
+            window: tokens that are read at once; None: as it is.
+            memory: tokens that each layer keeps of earlier windows, 0 for none; None: as it is.
+
+        Raises:
+            InputError: the model has no memory, or a length cannot be.
+        """
+        if not isinstance(self.network, TransformerXL):
+            raise InputError(
+                self.name, "has no memory: only architecture transformer-xl reads at other lengths"
+            )
+        if window is not None and window < 1:
+            raise InputError("window", f"{window} tokens cannot be read", "take 1 or more")
+        if memory is not None and memory < 0:
+            raise InputError("memory", f"{memory} tokens cannot be kept", "take 0 or more")
+        network = copy.copy(self.network)
+        network.memory_length = network.memory_length if memory is None else memory
+        window = self._reader.window if window is None else window
+        other = copy.copy(self)
+        other.__dict__.pop("fingerprint", None)  # it has another
+        other.network = network
+        other._reader = replace(self._reader, network=network, window=window)
+        return other
 
     def token_logprobs(self, texts: Sequence[str], masked: bool = True) -> list[np.ndarray]:
         """Natural log-probabilities of each text's tokens, in order; for CLM the closing token is the last.
@@ -100,19 +148,37 @@ class LanguageModel:
         return means
 
     def corpus_logprobs(
-        self, corpus: EncodedCorpus, tokens_per_document: int = 0, progress: Progress | None = None
+        self,
+        corpus: EncodedCorpus,
+        tokens_per_document: int = 0,
+        progress: Progress | None = None,
+        carry_memory: bool = False,
     ) -> list[np.ndarray]:
         """Log-probabilities of each document's own tokens, read as the model was trained: by sentence, span or stream.
 
-        The closing tokens of CLM are left out, so that every model is measured on the same tokens.
+        The closing tokens of CLM are left out, so that every model is measured on the same tokens. So is the [EOS]
+        after each paragraph of a stream: it is read, and not counted.
 
         Args:
             tokens_per_document: stop at the first sentence end at or after so many tokens (0: whole documents).
+            carry_memory: read all documents as one stream, in the order of the corpus, each with the memory and the
+                running counters of those before it (as the papers do for WikiText); False: each on its own.
+
+        Raises:
+            InputError: memory is to be carried, and the model reads no streams.
         """
         tokens = SegmentedTokens(corpus)
         documents = len(corpus.document_offsets) - 1
         rows = [tokens.document(index, tokens_per_document) for index in range(documents)]
-        return self._logprobs(rows, 0, True, progress)
+        if not carry_memory:
+            return self._logprobs(rows, 0, True, progress)
+        if self.card.model.reads != "streams":
+            raise InputError(self.name, f"reads {self.card.model.reads}: it has no memory to carry")
+        stream = Row(
+            np.concatenate([row.ids for row in rows]), np.concatenate([row.segments for row in rows])
+        )
+        ends = np.cumsum([len(row.ids) for row in rows])
+        return np.split(self._logprobs([stream], 0, True, progress)[0], ends[:-1])
 
     def batch(self, texts: Sequence[str]) -> Batch:
         """Texts as one input each, on the CPU; what is over the model's length is cut off at the end."""
@@ -172,12 +238,7 @@ def load(folder: str | Path, device: str = "cpu", weights: Weights | None = None
         InputError: the folder holds no model of ours, one of its files is broken, or there is no such device.
     """
     folder = Path(folder)
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise InputError(
-            f"device {device}", "cannot be used here", "take cpu, or cuda where there is a GPU"
-        ) from error
+    check_device(device)
     card = load_card(folder)
     if weights is not None:
         card = replace(card, training=replace(card.training, weights=weights))

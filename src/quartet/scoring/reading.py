@@ -13,6 +13,7 @@ from torch import Tensor
 from quartet.data.batch import Batch, Row, collate, framed, is_own
 from quartet.data.streams import lay_out
 from quartet.models.network import Memory, Network
+from quartet.models.transformer_xl import TransformerXL
 from quartet.objectives.base import Objective
 from quartet.scoring.windows import budgeted, cut
 from quartet.text.tokenizer import TextTokenizer
@@ -20,7 +21,7 @@ from quartet.text.tokenizer import TextTokenizer
 #: ``predict``: the states that predict each token; ``context``: the last layer's output; ``embed``: the first's input.
 Wanted = Literal["predict", "context", "embed"]
 
-#: Tokens, padding included, that go through a network at once.
+#: Tokens, padding and memory included, that a network holds at once.
 TOKEN_BUDGET = 8192
 
 
@@ -42,12 +43,17 @@ class Reading:
 
 @dataclass(frozen=True)
 class Reader:
-    """A network with what is needed to feed it texts."""
+    """A network with what is needed to feed it texts.
+
+    Attributes:
+        window: tokens of a stream that are read at once (streams only).
+    """
 
     network: Network
     objective: Objective
     tokenizer: TextTokenizer
     device: str
+    window: int
 
     def read(self, texts: Sequence[Row], wanted: Wanted, masked: bool = True) -> Iterator[Reading]:
         """Read texts in batches of like length; each token comes once, in no particular order.
@@ -64,9 +70,10 @@ class Reader:
 
     def single(self, texts: Sequence[Row]) -> Batch:
         """One input a text, on the CPU: framed, or a stream of one window; the end is cut off where it does not fit."""
-        room = self.network.config.max_length - 2
+        streams = self.network.config.reads == "streams"
+        room = max(0, (self.window if streams else self.network.config.max_length) - 2)
         texts = [Row(text.ids[:room], text.segments[:room]) for text in texts]
-        if self.network.config.reads == "streams":
+        if streams:
             return self._collate_streams([self._stream(text) for text in texts])
         return collate([framed(text, *self._frame()) for text in texts], self.tokenizer.pad_id)
 
@@ -84,7 +91,7 @@ class Reader:
 
     def _read_framed(self, texts: Sequence[Row], wanted: Wanted, masked: bool) -> Iterator[Reading]:
         config = self.network.config
-        windows = cut(texts, config.reads, config.max_length - 2)
+        windows = cut(texts, config.reads, config.max_length - 2, causal=config.objective == "clm")
         lengths = np.array([len(text.ids) for text in texts])
         for group in budgeted(windows, TOKEN_BUDGET, specials=2):
             rows = [framed(window.row, *self._frame()) for window in group]
@@ -118,8 +125,8 @@ class Reader:
         """Each text is a stream of its own, opened by the [EOS] of an empty memory."""
         streams = [self._stream(text) for text in texts]
         order = sorted(range(len(texts)), key=lambda index: (-len(streams[index][0]), index))
-        window = self.network.config.max_length
-        rows_at_once = max(1, TOKEN_BUDGET // window)
+        assert isinstance(self.network, TransformerXL)
+        rows_at_once = max(1, TOKEN_BUDGET // (self.window + self.network.memory_length))
         for at in range(0, len(order), rows_at_once):
             group = order[at : at + rows_at_once]
             batch = self._collate_streams([streams[index] for index in group]).to(self.device)
@@ -132,9 +139,9 @@ class Reader:
         index = self.network.config.recurrence.index
         eos = self.tokenizer.eos_id
         starts = np.flatnonzero(text.segments[:, 0] == 0)
-        sentences = np.split(text.ids, starts[1:]) if len(starts) else [text.ids]
+        lengths = np.diff(starts, append=len(text.ids)) if len(starts) else np.zeros(1, dtype=np.int64)
         firsts = text.segments[starts] if len(starts) else np.zeros((1, 3), dtype=np.int64)
-        ids, positions = lay_out(sentences, firsts[:, 1], firsts[:, 2], eos, index)
+        ids, positions = lay_out(text.ids, lengths, firsts[:, 1], firsts[:, 2], eos, index)
         opening = np.zeros((1, 4), dtype=np.int64)
         later = positions + 1 if index == "running" else positions + np.array([1, 0, 0, 0])
         return np.concatenate([[eos], ids]), np.concatenate([opening, later])
@@ -151,9 +158,9 @@ class Reader:
             lengths_B1 = torch.tensor(lengths, device=places_BT.device)[:, None]
             places_BT = torch.where(closing_BT, lengths_B1, places_BT)
         memory: Memory | None = None
-        window, width = self.network.config.max_length, batch.ids_BT.shape[1]
-        for start in range(0, width, window):
-            part = slice(start, min(start + window, width))
+        width = batch.ids_BT.shape[1]
+        for start in range(0, width, self.window):
+            part = slice(start, min(start + self.window, width))
             ids_BT, positions_BTP = batch.ids_BT[:, part], batch.positions_BTP[:, part]
             shown = part
             if wanted == "embed":

@@ -35,15 +35,25 @@ def even_parts(length: int, room: int) -> list[tuple[int, int]]:
     return list(itertools.pairwise(edges))
 
 
-def cut(texts: Sequence[Row], reads: Reads, room: int) -> Iterator[Window]:
-    """Cut texts for models that read sentences (one input a sentence) or spans (inputs as long as fit)."""
+def full_parts(length: int, room: int) -> list[tuple[int, int]]:
+    """Cut 0..length into parts of `room` and a rest: where a part ends does not depend on what comes after it."""
+    return [(at, min(at + room, length)) for at in range(0, max(1, length), room)]
+
+
+def cut(texts: Sequence[Row], reads: Reads, room: int, causal: bool = False) -> Iterator[Window]:
+    """Cut texts for models that read sentences (one input a sentence) or spans (inputs as long as fit).
+
+    Args:
+        causal: later tokens must not move earlier ones, so no part may depend on the length of the whole.
+    """
+    parts = full_parts if causal else even_parts
     for number, text in enumerate(texts):
         edges = [0, len(text.ids)]
         if reads == "sentences" and len(text.ids):
             starts = np.flatnonzero(text.segments[:, 0] == 0)
             edges = [*starts.tolist(), len(text.ids)]
         for begin, end in itertools.pairwise(edges):
-            for low, high in even_parts(end - begin, room):
+            for low, high in parts(end - begin, room):
                 part = slice(begin + low, begin + high)
                 segments = text.segments[part]
                 if reads == "sentences":

@@ -66,7 +66,7 @@ def _paragraphs(file: Path) -> Iterator[tuple[Paragraph, int]]:
     """Each paragraph with the number of blank lines before it."""
     lines: list[str] = []
     gap = blanks = 0
-    for line in _lines(file):
+    for line in lines_of(file):
         if line.strip():
             gap = gap if lines else blanks
             lines.append(line)
@@ -80,7 +80,12 @@ def _paragraphs(file: Path) -> Iterator[tuple[Paragraph, int]]:
         yield Paragraph(_BLANKS.sub(" ", " ".join(lines)).strip()), gap
 
 
-def _lines(file: Path) -> Iterator[str]:
+def lines_of(file: Path) -> Iterator[str]:
+    """The lines of a UTF-8 file, a byte order mark left out.
+
+    Raises:
+        InputError: it cannot be read, or is not UTF-8 (it says at which line).
+    """
     number = 0
     try:
         with open(file, encoding="utf-8-sig") as stream:

@@ -18,8 +18,8 @@ from zipfile import BadZipFile
 from quartet.errors import InputError
 from quartet.files import atomic_dir, sha256, write_json
 from quartet.text.documents import Document, SegmentedDocument, SegmentedParagraph
-from quartet.text.sources import Reader
-from quartet.text.split import SPLITS, Shares, split_by_folder
+from quartet.text.sources import TEXT_FILES, Reader
+from quartet.text.split import SPLITS, Shares, folder_of, split_by_folder
 
 PunktChoice = Literal["auto", "punkt_tab", "train"]
 
@@ -173,10 +173,11 @@ def segment_corpus(
         reader: an entry of `SOURCES`.
         path: what it reads.
         out_dir: the folder to (re)place, only when all is complete.
-        shares: how to split, or None for a corpus that comes in folders train/, valid/ and test/.
+        shares: how to split, or None for a corpus that brings its splits: its documents' ids begin with train/, valid/
+            or test/.
         punkt: which Punkt model, see `load_segmenter`.
         language: its language.
-        limit: read only that many documents (0: all).
+        limit: read only that many documents (0: all), of each split where the corpus brings them.
         training_characters: how much text Punkt is trained on, if it is.
         advance: called after each document.
 
@@ -188,7 +189,7 @@ def segment_corpus(
         InputError: as the reader, `load_segmenter` and the split raise it; nothing is written then.
     """
     path = Path(path)
-    stream = islice(reader(path), limit or None)
+    stream = _limited(reader(path), limit, of_each_split=shares is None)
     already_read: list[Document] = []  # what training took from the stream
 
     def running_text() -> Iterator[str]:
@@ -223,6 +224,22 @@ def segment_corpus(
     return manifest
 
 
+def _limited(documents: Iterator[Document], limit: int, of_each_split: bool) -> Iterator[Document]:
+    """The first `limit` documents (0: all), or of each split the first ones."""
+    if not limit:
+        return documents
+    if not of_each_split:
+        return islice(documents, limit)
+    taken: Counter[str] = Counter()
+
+    def within(document: Document) -> bool:
+        split = folder_of(document.id)
+        taken[split] += 1
+        return taken[split] <= limit
+
+    return filter(within, documents)
+
+
 def _distribute(unsplit: Path, splits: list[str], folder: Path) -> dict[str, dict[str, int]]:
     """Move each line of `unsplit` to the file of its split; return the counts of each split."""
     counts: dict[str, Counter[str]] = {split: Counter() for split in SPLITS}
@@ -248,10 +265,11 @@ def _count(document: SegmentedDocument) -> dict[str, int]:
 
 
 def source_sha256(path: Path) -> str:
-    """The SHA-256 of a file, or of the names and SHA-256s of a folder's .txt files."""
+    """The SHA-256 of a file, or of the names and SHA-256s of a folder's text files (`TEXT_FILES`)."""
     if path.is_file():
         return sha256(path)
     digest = hashlib.sha256()
-    for file in sorted(path.rglob("*.txt"), key=lambda file: file.relative_to(path).as_posix()):
+    files = (file for file in path.rglob("*") if file.suffix in TEXT_FILES and file.is_file())
+    for file in sorted(files, key=lambda file: file.relative_to(path).as_posix()):
         digest.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
     return digest.hexdigest()

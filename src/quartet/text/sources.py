@@ -8,6 +8,7 @@ from pathlib import Path
 from quartet.text.documents import Document
 from quartet.text.plain import read_text
 from quartet.text.wikipedia import read_wikipedia
+from quartet.text.wikitext_corpus import ENDINGS, read_wikitext
 
 Reader = Callable[[Path], Iterator[Document]]
 """Streams the documents of a file or folder in a fixed order; raises InputError for what it cannot read."""
@@ -15,4 +16,8 @@ Reader = Callable[[Path], Iterator[Document]]
 SOURCES: dict[str, Reader] = {
     "wikipedia": read_wikipedia,
     "text": read_text,
+    "wikitext": read_wikitext,
 }
+
+TEXT_FILES = (".txt", *ENDINGS)
+"""The files of a folder that a reader reads: how their names end."""

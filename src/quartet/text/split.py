@@ -64,6 +64,11 @@ class Shares:
         return ["test" if key < first_valid else "valid" if key < first_train else "train" for key in keys]
 
 
+def folder_of(document_id: str) -> str:
+    """The first folder in the id of a document: its split, where a corpus brings its splits."""
+    return document_id.partition("/")[0]
+
+
 def split_by_folder(document_ids: Iterable[str]) -> list[str]:
     """The splits that a corpus brings along: the first folder in each id must be train, valid or test.
 
@@ -72,7 +77,7 @@ def split_by_folder(document_ids: Iterable[str]) -> list[str]:
     """
     splits = []
     for document_id in document_ids:
-        split = document_id.partition("/")[0]
+        split = folder_of(document_id)
         if split not in SPLITS:
             raise InputError(document_id, "is in no folder train/, valid/ or test/", "or give shares")
         splits.append(split)

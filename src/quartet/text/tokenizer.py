@@ -1,8 +1,9 @@
-"""Text to token ids: training, saving and using a WordPiece or a word vocabulary."""
+"""Text to token ids: training, saving and using a vocabulary of pieces or of words."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from quartet.errors import InputError
 from quartet.files import atomic_path
@@ -21,13 +22,16 @@ SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[BOS]", "[EOS]")
 PREFIX = "##"
 """Marks a WordPiece that continues a word."""
 
-Kind = Literal["wordpiece", "word"]
+UNKNOWN_WORD = "<unk>"
+"""How WikiText writes a word that its makers did not count; the kind ``whitespace`` reads it as [UNK]."""
+
+Kind = Literal["wordpiece", "word", "whitespace"]
 
 
 class TextTokenizer:
-    """A trained tokenizer: BERT's clean-up and word splitting, then pieces or whole words.
+    """A trained tokenizer: BERT's clean-up and word splitting (or white space alone), then pieces or whole words.
 
-    It adds no special tokens, and reads none out of a text: "[MASK]" in a text is three ordinary words.
+    It adds no special tokens, and reads none out of a text: "[MASK]" in a text is three ordinary words (or unknown).
 
     Attributes:
         vocab_size: number of ids, the specials included.
@@ -124,53 +128,63 @@ def train_tokenizer(
     """Learn a vocabulary; the same texts give the same file, byte by byte.
 
     Args:
-        kind: ``wordpiece`` (frequent pieces; ## marks a continuation) or ``word`` (the most frequent words).
+        kind: ``wordpiece`` (frequent pieces; ## marks a continuation), ``word`` (the most frequent words), or
+            ``whitespace`` (the most frequent of whatever stands between blanks in a tokenised text such as WikiText).
         texts: the training texts; for ``wordpiece`` they are read twice, so an iterator will not do
             (`documents.SentencesOf` will).
         vocab_size: ids at most, specials included.
-        lowercase: lower-case and strip accents, as BERT's uncased models do.
+        lowercase: lower-case and strip accents, as BERT's uncased models do (``whitespace``: lower-case only).
         character_coverage: for ``wordpiece``: the rarest characters that together make up the rest of the running
             text (1 - coverage) get no piece, and a word with one of them is [UNK]. Printable ASCII always has.
 
     Raises:
         InputError: there is no text, or vocab_size has no room for the characters.
     """
-    if kind == "word":
-        return _train_words(texts, vocab_size, lowercase)
-    return _train_pieces(texts, vocab_size, lowercase, character_coverage)
+    if kind == "wordpiece":
+        return _train_pieces(texts, vocab_size, lowercase, character_coverage)
+    return _train_words(kind, texts, vocab_size, lowercase)
 
 
-def _base(model: models.Model, lowercase: bool) -> Tokenizer:
+def _base(kind: Kind, model: models.Model, lowercase: bool) -> Tokenizer:
     tokenizer = Tokenizer(model)
-    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    if kind == "whitespace":
+        special = Regex(rf"(?<!\S)({'|'.join(map(re.escape, SPECIALS))})(?!\S)")
+        case = [normalizers.Lowercase()] if lowercase else []
+        tokenizer.normalizer = normalizers.Sequence([normalizers.Replace(special, UNKNOWN_WORD), *case])
+        tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    else:
+        tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     return tokenizer
 
 
-def _finished(model: models.Model, lowercase: bool) -> TextTokenizer:
-    tokenizer = _base(model, lowercase)
+def _finished(kind: Kind, model: models.Model, lowercase: bool) -> TextTokenizer:
+    tokenizer = _base(kind, model, lowercase)
     if isinstance(model, models.WordPiece):
         tokenizer.decoder = decoders.WordPiece(prefix=PREFIX)
     tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIALS])
     return TextTokenizer(tokenizer)
 
 
-def _train_words(texts: Iterable[str], vocab_size: int, lowercase: bool) -> TextTokenizer:
-    tokenizer = _base(models.WordLevel(unk_token=SPECIALS[1]), lowercase)
-    # The library orders words by frequency, then by alphabet.
+def _train_words(kind: Kind, texts: Iterable[str], vocab_size: int, lowercase: bool) -> TextTokenizer:
+    tokenizer = _base(kind, models.WordLevel(unk_token=SPECIALS[1]), lowercase)
+    # The library orders words by frequency, then by alphabet. One more is asked for: UNKNOWN_WORD may be among them.
     trainer = trainers.WordLevelTrainer(
-        vocab_size=vocab_size, special_tokens=list(SPECIALS), show_progress=False
+        vocab_size=vocab_size + 1, special_tokens=list(SPECIALS), show_progress=False
     )
     tokenizer.train_from_iterator(texts, trainer)
-    if tokenizer.get_vocab_size() <= len(SPECIALS):
+    found = tokenizer.get_vocab()
+    words = [word for word in sorted(found, key=found.__getitem__) if word != UNKNOWN_WORD][:vocab_size]
+    if len(words) <= len(SPECIALS):
         raise InputError("tokenizer", f"no word fits a vocabulary of {vocab_size}, or there is no text")
-    return _finished(models.WordLevel(tokenizer.get_vocab(), unk_token=SPECIALS[1]), lowercase)
+    vocabulary = {word: number for number, word in enumerate(words)}
+    return _finished(kind, models.WordLevel(vocabulary, unk_token=SPECIALS[1]), lowercase)
 
 
 def _train_pieces(texts: Iterable[str], vocab_size: int, lowercase: bool, coverage: float) -> TextTokenizer:
     if iter(texts) is texts:
         raise TypeError("the texts are read twice: give a list or an object that can be iterated again")
-    tokenizer = _base(models.WordPiece(unk_token=SPECIALS[1]), lowercase)
+    tokenizer = _base("wordpiece", models.WordPiece(unk_token=SPECIALS[1]), lowercase)
     alphabet = _alphabet(texts, tokenizer.normalizer.normalize_str, coverage)
     splits = tokenizer.pre_tokenizer.pre_tokenize_str
     # The library numbers ## characters in the order of a randomly seeded hash map, and merges break ties by number.
@@ -193,7 +207,7 @@ def _train_pieces(texts: Iterable[str], vocab_size: int, lowercase: bool, covera
         show_progress=False,
     )
     tokenizer.train_from_iterator(texts, trainer)
-    return _finished(models.WordPiece(tokenizer.get_vocab(), unk_token=SPECIALS[1]), lowercase)
+    return _finished("wordpiece", models.WordPiece(tokenizer.get_vocab(), unk_token=SPECIALS[1]), lowercase)
 
 
 def _alphabet(texts: Iterable[str], normalise: Callable[[str], str], coverage: float) -> list[str]:

@@ -23,6 +23,7 @@ from quartet.data.sentences import SentenceSource
 from quartet.errors import InputError
 from quartet.models.architectures import build_for
 from quartet.models.config import ModelConfig
+from quartet.models.from_bert import Filled, fill
 from quartet.models.network import Network
 from quartet.objectives import OBJECTIVES
 from quartet.text.encoded import EncodedCorpus
@@ -39,6 +40,7 @@ class Trained:
 
     Attributes:
         network: with the last step's weights, in evaluation mode, on the CPU.
+        filled: what was taken from the BERT of ``init_from``; None: nothing, or an earlier run took it.
         best, best_step: the weights at the lowest point of the curve, and their step.
         curve: (step, validation loss in nats a target); the last point belongs to the weights.
         targets: targets behind each point.
@@ -48,6 +50,7 @@ class Trained:
     """
 
     network: Network
+    filled: Filled | None
     best: dict[str, Tensor]
     best_step: int
     curve: list[tuple[int, float]]
@@ -143,6 +146,9 @@ def fit(
     silence_lightning()
     torch.manual_seed(randomness.seed_of(seed, randomness.INITIALISATION))
     network = build_for(model, tokenizer)
+    filled = None
+    if model.init_from is not None and not resume.is_file():
+        filled = fill(network, tokenizer, model.init_from)
     objective = OBJECTIVES[model.objective](
         training.mask_probability, training.max_selected, training.loss_on_specials
     )
@@ -200,6 +206,7 @@ def fit(
     seconds = time.perf_counter() - begun
     return Trained(
         network.eval().cpu(),
+        filled,
         module.best,
         module.best_step,
         module.curve,

@@ -14,7 +14,8 @@ from typing import Any
 
 from quartet.errors import InputError
 from quartet.files import write_jsonl
-from quartet.nbest.formats import strict
+from quartet.nbest.formats import strict, text_file
+from quartet.nbest.formats.reading import Entry, Files, collect
 from quartet.nbest.types import NBest
 
 LIST_KEYS = ("utt", "ref", "hypotheses", "meta")
@@ -27,7 +28,7 @@ def read(path: str | Path) -> list[NBest]:
     Raises:
         InputError: anything is malformed; it names the file, the line, the utterance and the reason.
     """
-    return strict.check_set(_lists(path), path)
+    return collect(entries(Files(Path(path))), path).lists
 
 
 def write(path: str | Path, lists: Iterable[NBest]) -> None:
@@ -35,28 +36,37 @@ def write(path: str | Path, lists: Iterable[NBest]) -> None:
     write_jsonl(path, (_row(one) for one in lists))
 
 
-def _lists(path: str | Path) -> Iterator[NBest]:
-    seen: dict[str, int] = {}
-    for number, line in enumerate(strict.read_text(path).split("\n"), start=1):
-        if not line.strip():
-            continue
+def entries(files: Files) -> Iterator[Entry]:
+    """An entry for each line that is not blank."""
+    path = files.hypotheses
+    for number, line in text_file.lines(path, closed=False):
         place = f"{path}:{number}"
+        if isinstance(line, InputError):
+            yield Entry(place, line)
+        elif line.strip(text_file.BLANK):
+            yield _entry(line, path, number)
+
+
+def _entry(line: str, path: Path, number: int) -> Entry:
+    place = f"{path}:{number}"
+    try:
         fields = _allowed(strict.parse(line, path, number), LIST_KEYS, place)
         if "utt" not in fields:
             raise InputError(place, 'has no "utt"')
         utterance = strict.text_of(fields["utt"], f"{place}, utt")
-        place = f'{place}: utterance "{utterance}"'
-        if utterance in seen:
-            raise InputError(place, f"occurs twice, first on line {seen[utterance]}")
-        seen[utterance] = number
-        entries = fields.get("hypotheses", [])
-        if not isinstance(entries, list) or isinstance(entries, strict.Fields):
-            raise InputError(f"{place}, hypotheses", f"a list was expected, not {strict.kind(entries)}")
-        hypotheses = []
-        for index, entry in enumerate(entries, start=1):
-            inner = f"{place}, hypothesis {index}"
-            hypotheses.append(strict.hypothesis_of(_allowed(entry, HYPOTHESIS_KEYS, inner), inner))
-        yield strict.list_of(utterance, hypotheses, strict.reference_of(fields, place), place)
+    except InputError as error:
+        return Entry(place, error)
+    place = f'{place}: utterance "{utterance}"'
+    return Entry.of(place, lambda: _list(utterance, fields, place), number)
+
+
+def _list(utterance: str, fields: dict[str, Any], place: str) -> NBest:
+    hypotheses = []
+    rows = strict.elements(fields.get("hypotheses", []), f"{place}, hypotheses")
+    for index, row in enumerate(rows, start=1):
+        inner = f"{place}, hypothesis {index}"
+        hypotheses.append(strict.hypothesis_of(_allowed(row, HYPOTHESIS_KEYS, inner), inner))
+    return strict.list_of(utterance, hypotheses, strict.reference_of(fields, place), place)
 
 
 def _allowed(value: Any, keys: tuple[str, ...], place: str) -> dict[str, Any]:

@@ -1,50 +1,55 @@
-"""The JSON of mlm-scoring.
+"""The JSON of mlm-scoring, which converters from ESPnet write too.
 
 ``{utterance: {"ref": text, "hyp_1": {"score": number, "text": text}, ...}, ...}``
 
-The hypotheses are numbered from 1 without a gap. "ref" may be missing or null; "score" may be missing from
-every hypothesis of the file (the rank then stands for it); other keys of an utterance or a hypothesis are
-ignored, unless they start with "hyp". The file is .json or gzipped.
+The hypotheses are numbered from 1 without a gap; they may also stand together in an object under "hyp". "ref"
+may be missing or null; "score" may be missing from every hypothesis of the file (the rank then stands for
+it); other keys of an utterance or a hypothesis are ignored, unless they start with "hyp".
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from quartet.errors import InputError
-from quartet.nbest.formats import strict
+from quartet.nbest.formats import strict, text_file
+from quartet.nbest.formats.reading import Entry, Files
 from quartet.nbest.types import NBest
 
 HYPOTHESIS_KEY = re.compile(r"hyp_([1-9][0-9]{0,8})")
 
 
-def read(path: str | Path) -> list[NBest]:
-    """Every list of the file, in its order.
+def entries(files: Files) -> Iterator[Entry]:
+    """An entry for each utterance.
 
     Raises:
-        InputError: anything is malformed; it names the file, the utterance (the line and column where the
-            syntax is broken) and the reason.
+        InputError: the file is not JSON (it names the line and column), or no object.
     """
-    root = strict.parse(strict.read_text(path), path)
+    path = files.hypotheses
+    root = strict.parse(text_file.read_text(path), path)
     if not isinstance(root, strict.Fields):
         raise InputError(path, f"an object of utterances was expected, not {strict.kind(root)}")
-    seen: set[str] = set()
-    lists = []
     for utterance, value in root:
-        place = f'{path}: utterance "{utterance}"'
-        strict.text_of(utterance, place)
-        if utterance in seen:
-            raise InputError(place, "occurs twice")
-        seen.add(utterance)
-        lists.append(_list(utterance, value, place))
-    return strict.check_set(lists, path)
+        yield _entry(utterance, value, path)
+
+
+def _entry(utterance: str, value: Any, path: Path) -> Entry:
+    place = f'{path}: utterance "{utterance}"'
+    return Entry.of(place, lambda: _list(strict.text_of(utterance, place), value, place))
 
 
 def _list(utterance: str, value: Any, place: str) -> NBest:
     """The list of one utterance from its JSON object."""
     fields = strict.unique(value, place)
+    reference = strict.reference_of(fields, place)
+    if "hyp" in fields:
+        if any(HYPOTHESIS_KEY.fullmatch(key) for key in fields):
+            raise InputError(place, 'has hypotheses beside "hyp" as well as in it')
+        place = f"{place}, hyp"
+        fields = strict.unique(fields["hyp"], place)
     numbers = []
     for key in fields:
         match = HYPOTHESIS_KEY.fullmatch(key)
@@ -60,4 +65,4 @@ def _list(utterance: str, value: Any, place: str) -> NBest:
     for number in numbers:
         inner = f"{place}, hyp_{number}"
         hypotheses.append(strict.hypothesis_of(strict.unique(fields[f"hyp_{number}"], inner), inner))
-    return strict.list_of(utterance, hypotheses, strict.reference_of(fields, place), place)
+    return strict.list_of(utterance, hypotheses, reference, place)

@@ -1,49 +1,18 @@
-"""JSON read without forgiveness: repeated keys, wrong types, NaN and broken bytes are all refused by name."""
+"""JSON read without forgiveness: repeated keys, wrong types and NaN are all refused by name."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
-import zlib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from quartet.errors import InputError
 from quartet.nbest.types import Hypothesis, NBest
 
-GZIP_MAGIC = b"\x1f\x8b"
-
 
 class Fields(list[tuple[str, Any]]):
     """A JSON object as its (key, value) pairs: unlike a dict it still shows a key that occurs twice."""
-
-
-def read_text(path: str | Path) -> str:
-    """The text of a UTF-8 file, plain or gzipped (told by its first bytes, not by its name).
-
-    Raises:
-        InputError: the file cannot be read, its compression is broken, or its bytes are not UTF-8.
-    """
-    path = Path(path)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(path, f"cannot be read ({error.strerror})") from error
-    if data.startswith(GZIP_MAGIC):
-        try:
-            data = gzip.decompress(data)
-        except (EOFError, OSError, zlib.error) as error:
-            raise InputError(path, f"the gzip data are broken ({error})", "fetch the file again") from error
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        byte = data[error.start]
-        raise InputError(
-            path, f"line {line}: byte {byte:#04x} is not UTF-8", "save the file as UTF-8"
-        ) from error
 
 
 def parse(text: str, path: str | Path, line: int | None = None) -> Any:
@@ -116,6 +85,17 @@ def score_of(value: Any, place: str) -> float:
     return number
 
 
+def elements(value: Any, place: str) -> list[Any]:
+    """A JSON list.
+
+    Raises:
+        InputError: it is none.
+    """
+    if not isinstance(value, list) or isinstance(value, Fields):
+        raise InputError(place, f"a list was expected, not {kind(value)}")
+    return value
+
+
 def hypothesis_of(fields: dict[str, Any], place: str) -> Hypothesis:
     """The hypothesis in an object with "text" and, where the first pass gave one, "score".
 
@@ -128,10 +108,10 @@ def hypothesis_of(fields: dict[str, Any], place: str) -> Hypothesis:
     return Hypothesis(text, score_of(fields["score"], f"{place}, score") if "score" in fields else None)
 
 
-def reference_of(fields: dict[str, Any], place: str) -> str | None:
-    """The reference under "ref"; None where the key is absent or null."""
-    reference = fields.get("ref")
-    return None if reference is None else text_of(reference, f"{place}, ref")
+def reference_of(fields: dict[str, Any], place: str, key: str = "ref") -> str | None:
+    """The reference under a key; None where the key is absent or null."""
+    reference = fields.get(key)
+    return None if reference is None else text_of(reference, f"{place}, {key}")
 
 
 def list_of(utterance: str, hypotheses: list[Hypothesis], reference: str | None, place: str) -> NBest:
@@ -146,24 +126,6 @@ def list_of(utterance: str, hypotheses: list[Hypothesis], reference: str | None,
     if unscored and len(unscored) < len(hypotheses):
         raise InputError(place, f"hypothesis {unscored[0]} has no score and others have one")
     return NBest(utterance, tuple(hypotheses), reference)
-
-
-def check_set(lists: Iterable[NBest], path: str | Path) -> list[NBest]:
-    """The lists of a whole file.
-
-    Raises:
-        InputError: there is none, or some lists have scores and others have none (ranks and log-probabilities
-            cannot be weighed against a language model with one weight).
-    """
-    checked = list(lists)
-    if not checked:
-        raise InputError(path, "holds no N-best list")
-    for one in checked:
-        if one.ranked_only != checked[0].ranked_only:
-            place = f'{path}: utterance "{one.utterance}"'
-            has, others = ("no scores", "some") if one.ranked_only else ("scores", "none")
-            raise InputError(place, f"has {has} and the lists before it have {others}")
-    return checked
 
 
 def kind(value: Any) -> str:

@@ -6,7 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from quartet.report.page import Report
-from quartet.report.sections import perplexity, polarity, rerank, runtime, sts, training, wordsim
+from quartet.report.sections import (
+    perplexity,
+    polarity,
+    rerank,
+    rerank_lengths,
+    rerank_pairs,
+    runtime,
+    sts,
+    training,
+    wordsim,
+)
 
 
 @dataclass(frozen=True)
@@ -23,6 +33,10 @@ SECTIONS: dict[str, Section] = {
     training.TABLE: Section("Training", training.body, training.findings),
     perplexity.TABLE: Section("Perplexity", perplexity.body, perplexity.findings),
     rerank.TABLE: Section("Reranking", rerank.body, rerank.findings),
+    rerank_lengths.TABLE: Section("Reranking by length", rerank_lengths.body, rerank_lengths.findings),
+    rerank_pairs.TABLE: Section(
+        "Reranking: systems against each other", rerank_pairs.body, rerank_pairs.findings
+    ),
     sts.TABLE: Section("Semantic similarity (STS)", sts.body, sts.findings),
     wordsim.TABLE: Section("Word similarity", wordsim.body, wordsim.findings),
     polarity.TABLE: Section("Classification", polarity.body, polarity.findings),

@@ -39,8 +39,8 @@ SAME = ("objective", "architecture", "reads", "tokenizer", "corpus", "steps")
 POSITION_TABLES = 0.1
 #: What is said of a causal model whose positions tell of later tokens.
 LEAK = (
-    "the offsets of the released Segatron-XL tell earlier tokens where later sentences and paragraphs begin, so this is no "
-    "perplexity; it is here for comparison with the released code alone."
+    "the offsets of the released Segatron-XL tell earlier tokens where later sentences and paragraphs begin, so this "
+    "is no perplexity; it is here for comparison with the released code alone."
 )
 #: The rows of the papers that our systems may be set beside.
 SEGATRON = {"transformer-xl": "transformer-xl-base", "segatron-xl": "segatron-xl-base"}

@@ -8,16 +8,15 @@ from pathlib import Path
 import pytest
 
 from quartet.errors import InputError
-from quartet.nbest.formats import READERS, mlm_scoring
 from quartet.nbest.formats.jsonl import read, write
 from quartet.nbest.types import Hypothesis, NBest
-from tests.nbest.lists import SMALL, nbest, random_lists
+from tests.nbest.lists import SMALL, lists_of, nbest, random_lists
 
 
 def test_round_trip_and_equal_bytes(tmp_path: Path) -> None:
-    lists = mlm_scoring.read(SMALL) + random_lists(60, seed=2)
+    lists = lists_of("mlm-scoring", SMALL) + random_lists(60, seed=2)
     write(tmp_path / "a.jsonl", lists)
-    assert READERS["jsonl"](tmp_path / "a.jsonl") == lists
+    assert lists_of("jsonl", tmp_path / "a.jsonl") == lists
     write(tmp_path / "b.jsonl", read(tmp_path / "a.jsonl"))
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
 

@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 from quartet.errors import InputError
-from quartet.nbest.formats import READERS
-from quartet.nbest.formats.mlm_scoring import read
 from quartet.nbest.types import NBest
-from tests.nbest.lists import SMALL, nbest, random_lists
+from tests.nbest.lists import SMALL, lists_of, nbest, random_lists
 
 EXPECTED = [
     nbest(
@@ -27,6 +25,10 @@ EXPECTED = [
     nbest("unknown", None, ("nobody wrote down what was said", -1.0), ("", -1.5)),
     nbest("alone", "It’s a café", ("It's a café.", -0.125)),
 ]
+
+
+def read(path: Path) -> list[NBest]:
+    return lists_of("mlm-scoring", path)
 
 
 def written(path: Path, text: str | bytes) -> Path:
@@ -44,8 +46,8 @@ def as_json(lists: list[NBest]) -> str:
     return json.dumps(root)
 
 
-def test_the_registered_reader_reads_every_legal_case() -> None:
-    assert READERS["mlm-scoring"](SMALL) == EXPECTED
+def test_the_reader_reads_every_legal_case() -> None:
+    assert read(SMALL) == EXPECTED
 
 
 def test_gzip_and_byte_order_mark(tmp_path: Path) -> None:
@@ -65,6 +67,12 @@ def test_ten_hypotheses_are_ordered_by_number_not_by_text(tmp_path: Path) -> Non
     (one,) = read(written(tmp_path / "a.json", json.dumps({"u": entry})))
     assert one.ranked_only
     assert [hypothesis.text for hypothesis in one.hypotheses] == [str(number) for number in range(1, 11)]
+
+
+def test_hypotheses_may_stand_in_an_object_of_their_own(tmp_path: Path) -> None:
+    hypotheses = {"hyp_2": {"score": -2.0, "text": "b"}, "hyp_1": {"score": -1, "text": "a", "cer": 0.5}}
+    path = written(tmp_path / "a.json", json.dumps({"u": {"ref": "a", "hyp": hypotheses}}))
+    assert read(path) == [nbest("u", "a", ("a", -1.0), ("b", -2.0))]
 
 
 ONE = '"hyp_1": {"score": -1, "text": "a"}'
@@ -98,6 +106,9 @@ MALFORMED: dict[str, tuple[str | bytes, list[str]]] = {
         '{"u": {"hyp_1": {"score": -1, "score": -2, "text": "a"}}}',
         ['"u", hyp_1', '"score" occurs twice'],
     ),
+    "both ways": ('{"u": {"hyp": {' + ONE + "}, " + ONE + "}}", ['"u"', 'beside "hyp"']),
+    "hyp is a text": ('{"u": {"hyp": "a"}}', ['"u", hyp', "an object"]),
+    "a gap inside": ('{"u": {"hyp": {"hyp_2": {"text": "a"}}}}', ['"u", hyp', "hyp_1 is missing"]),
     "a gap": ('{"u": {' + ONE + ', "hyp_3": {"score": -1, "text": "a"}}}', ['"u"', "hyp_2 is missing"]),
     "from zero": ('{"u": {"hyp_0": {"score": -1, "text": "a"}}}', ['"u"', '"hyp_0"']),
     "a leading zero": ('{"u": {"hyp_01": {"score": -1, "text": "a"}}}', ['"u"', '"hyp_01"']),

@@ -1,0 +1,163 @@
+"""N-best lists as the evaluations judge them: read, normalised, and held against their references once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pipeline.layout import Layout
+from pipeline.params import NBestLists, Params
+from pipeline.results import rows_of
+from quartet.errors import InputError
+from quartet.files import read_json
+from quartet.nbest.bleu import Bleu
+from quartet.nbest.formats import jsonl
+from quartet.nbest.lengths import by_length
+from quartet.nbest.metrics import Metric, Table
+from quartet.nbest.normalise import Normalisation
+from quartet.nbest.rerank import Candidates, Reranking, Selection
+from quartet.nbest.significance import measure, paired_bootstrap
+from quartet.nbest.types import NBest
+from quartet.nbest.word_errors import WordErrorRate
+from quartet.results import Measure, Result
+
+SPLITS = ("dev", "test")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One split of a set of lists with the counts of its metric, which all systems share."""
+
+    lists: list[NBest]
+    table: Table
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """What a row is of: a system, with what the rows say of it."""
+
+    system: str
+    device: str
+    scale: str
+    seed: int | None
+
+
+@dataclass(frozen=True)
+class System:
+    """What reranked all sets of lists: a reading of a model, and the seeds of its written results."""
+
+    model: str
+    seeds: tuple[int, ...]
+
+    def seed(self, seed: int) -> int:
+        """The result to hold beside others' of a seed: what has no seeds (n-grams) has one result for all."""
+        return seed if seed in self.seeds else self.seeds[0]
+
+
+def systems(params: Params, layout: Layout) -> dict[str, System]:
+    """Every system that a model under ``evaluate.rerank`` made.
+
+    Raises:
+        InputError: a model has reranked nothing.
+    """
+    return {
+        system: System(model, tuple(seeds))
+        for model in params.evaluate.rerank
+        for system, seeds in read_json(layout.systems(model)).items()
+    }
+
+
+def combined_name(pair: tuple[str, str]) -> str:
+    """The system that two others make together."""
+    return "-and-".join(pair)
+
+
+def metric_of(settings: NBestLists) -> Metric:
+    """What a set of lists is judged by."""
+    if settings.metric == "bleu":
+        return Bleu(settings.bleu.lowercase, settings.bleu.tokenize)
+    return WordErrorRate()
+
+
+def judged(params: Params, layout: Layout, name: str, split: str) -> Judged:
+    """One split of the set `name`, as ingestion left it, normalised.
+
+    Raises:
+        InputError: none of its lists has a reference.
+    """
+    settings = params.nbest[name]
+    normalise = Normalisation(settings.normalise.lowercase, settings.normalise.strip_punctuation)
+    path = layout.nbest(name) / f"{split}.jsonl"
+    lists = normalise.lists(jsonl.read(path))
+    if all(one.reference is None for one in lists):
+        raise InputError(path, "no list has a reference", f"name a file of them under nbest.{name}.{split}")
+    return Judged(lists, Table.of(lists, metric_of(settings)))
+
+
+def rows_of_outcome(
+    params: Params, lists: str, ranker: Ranker, outcome: Reranking, dev: Candidates, test: Candidates
+) -> list[Result]:
+    """The rows of a weight chosen on dev and applied to test.
+
+    Differences are of test alone: on dev, where the weight was chosen, they would flatter. ``<metric>-best-on-test``
+    and ``weight-best-on-test`` are of a weight chosen on test itself, as in the T-TA paper's Table 2: flattered too.
+    """
+    metric, seed = dev.table.metric.name, ranker.seed or 0
+    chosen = dev.select(outcome.weight)
+    rows = _rows(params, lists, "dev", ranker, {metric: measure(chosen, params.bootstrap, seed)})
+    compared = paired_bootstrap(outcome.reranked, outcome.first_pass, params.bootstrap, seed)
+    n = compared.difference.n
+    measures = {
+        metric: measure(outcome.reranked, params.bootstrap, seed),
+        f"{metric}-difference": compared.difference,
+        "p-value": Measure(compared.p_value, n),
+        "weight": Measure(outcome.weight, n),
+        f"{metric}-best-on-test": Measure(outcome.test.best_value, n),
+        "weight-best-on-test": Measure(outcome.test.best_weight, n),
+    }
+    if compared.detectable is not None:
+        measures[f"{metric}-detectable"] = Measure(compared.detectable, n)
+    rows += _rows(params, lists, "test", ranker, measures)
+    return rows + rows_by_length(params, lists, ranker, outcome.reranked, test.lists)
+
+
+def rows_of_choice(
+    params: Params, lists: str, split: str, ranker: Ranker, selection: Selection, of: list[NBest]
+) -> list[Result]:
+    """The rows of a choice that depends on no weight; on test by length too."""
+    found = {selection.metric.name: measure(selection, params.bootstrap, params.seeds[0])}
+    rows = _rows(params, lists, split, ranker, found)
+    return rows + (rows_by_length(params, lists, ranker, selection, of) if split == "test" else [])
+
+
+def rows_by_length(
+    params: Params, lists: str, ranker: Ranker, selection: Selection, of: list[NBest]
+) -> list[Result]:
+    """A row a range of reference lengths, which stands in the place of the split, all of test."""
+    edges = params.rerank.lengths
+    rows: list[Result] = []
+    for name, part in by_length(selection, of, edges) if edges else ():
+        found = {selection.metric.name: measure(part, params.bootstrap, ranker.seed or 0)}
+        rows += _rows(params, lists, name, ranker, found, "rerank-length")
+    return rows
+
+
+def _rows(
+    params: Params,
+    lists: str,
+    split: str,
+    ranker: Ranker,
+    measures: Mapping[str, Measure],
+    table: str = "rerank",
+) -> list[Result]:
+    return rows_of(
+        measures,
+        params=params,
+        table=table,
+        system=ranker.system,
+        dataset=lists,
+        split=split,
+        device=ranker.device,
+        scale=ranker.scale,
+        seed=ranker.seed,
+    )

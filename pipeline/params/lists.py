@@ -1,0 +1,89 @@
+"""The section ``nbest:`` of params.yaml, typed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+Count = Annotated[int, Field(ge=1)]
+Text = Annotated[str, Field(min_length=1)]
+#: sacrebleu's ways to cut a text into words.
+Tokenization = Literal["13a", "intl", "char", "zh", "none"]
+
+_STRICT = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class Normalise:
+    """How hypotheses and references are made comparable."""
+
+    lowercase: bool
+    strip_punctuation: bool
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class CostFile:
+    """A file of costs beside the texts (Kaldi); the score is minus the weighted sum of such files."""
+
+    file: Text
+    weight: Annotated[float, Field(allow_inf_nan=False)] = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class ListFiles:
+    """The files of one split, where they are more than one.
+
+    Attributes:
+        references: a file of references, in the place of any that the lists hold: JSON, TRN or plain text.
+    """
+
+    hypotheses: Text
+    scores: list[CostFile] = Field(default_factory=list)
+    references: Text | None = None
+
+
+def _one_or_several(value: object) -> object:
+    """The path of lists that hold everything as the one file that there is."""
+    if not isinstance(value, str | dict):
+        raise ValueError("a path, or {hypotheses: ..., references: ...}, was expected")
+    return {"hypotheses": value} if isinstance(value, str) else value
+
+
+OneOrSeveral = Annotated[ListFiles, BeforeValidator(_one_or_several)]
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class BleuSettings:
+    """sacrebleu's settings of ``metric: bleu``."""
+
+    lowercase: bool = False
+    tokenize: Tokenization = "13a"
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class NBestLists:
+    """An entry of ``nbest:``: the weight is tuned on ``dev`` and applied to ``test``; ``origin`` is for the report.
+
+    Attributes:
+        folder: where the paths of ``dev`` and ``test`` start, itself below ``data.root``. All of it is one dependency.
+        dev, test: a file of lists, or several files by their role.
+        beam: hypotheses a list, for formats that only count.
+        skip_malformed: malformed entries are counted, listed and left out; else the first one ends the stage.
+    """
+
+    format: Text
+    folder: Text
+    dev: OneOrSeveral
+    test: OneOrSeveral
+    metric: Literal["wer", "bleu"]
+    bleu: BleuSettings = Field(default_factory=BleuSettings)
+    normalise: Normalise
+    beam: Count | None = None
+    skip_malformed: bool = False
+    origin: str = ""
+
+    def __post_init__(self) -> None:
+        if self.metric != "bleu" and self.bleu != BleuSettings():
+            raise ValueError(f"bleu means nothing with metric: {self.metric}: take it out")

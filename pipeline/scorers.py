@@ -1,0 +1,36 @@
+"""What can score a text: trained models, n-gram models and those of Hugging Face, by their names in params.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipeline.layout import Layout
+from pipeline.ngrams import ngram_model
+from pipeline.params import Params
+from pipeline.run import choose_device, set_threads
+from pipeline.trained import trained
+from quartet.ngram.score import NgramLM
+from quartet.scoring.language_model import LanguageModel
+from quartet.scoring.pretrained import PretrainedLM, load_pretrained
+
+Scorer = LanguageModel | NgramLM | PretrainedLM
+
+
+def scorers(params: Params, name: str) -> Iterator[tuple[Scorer, int]]:
+    """Open the model `name` of each seed in turn, or the one model of that name which has no seeds.
+
+    Yields:
+        The scorer, and the seed of what is resampled from its scores: its own, or the first of params.yaml.
+
+    Raises:
+        InputError: there is no such model, or its folder is not whole.
+    """
+    if name in params.ngrams:
+        yield ngram_model(params, name), params.seeds[0]
+    elif name in params.pretrained:
+        set_threads(params.threads)
+        folder = Layout(params.experiment).pretrained(name)
+        yield load_pretrained(str(folder), choose_device(params.device)), params.seeds[0]
+    else:
+        for model in trained(params, name):
+            yield model, model.seed

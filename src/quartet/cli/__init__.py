@@ -1,0 +1,53 @@
+"""`quartet`: for people who only want a trained model's scores, reranked lists or vectors. One file a command."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from quartet.cli.compare import compare
+from quartet.cli.embed import embed
+from quartet.cli.rescore import rescore
+from quartet.cli.score import score
+from quartet.errors import USER_ERROR, InputError, system_error
+
+app = typer.Typer(
+    help="Score texts, rescore N-best lists and embed texts with a trained Quartet model. "
+    "Exit code 0: done; 2: a mistake in what was given, said in one line.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # in narrow terminals rich cuts the names of options
+)
+app.command(epilog="Example: quartet score --model artifacts/sample/models/tta < sentences.txt")(score)
+app.command(
+    epilog="Example: quartet embed --model artifacts/sample/models/tta < sentences.txt > vectors.jsonl"
+)(embed)
+app.command(
+    epilog="Example: quartet rescore --model artifacts/sample/models/tta "
+    "--nbest test.json --tune dev.json --out best.jsonl"
+)(rescore)
+app.command(epilog="Example: quartet compare first-pass.jsonl tta.jsonl")(compare)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command; a user's mistake is one line on stderr and exit code 2."""
+    with user_errors():
+        app(arguments)
+
+
+@contextmanager
+def user_errors() -> Iterator[None]:
+    """Turn a user's error into its line (QUARTET_DEBUG=1 shows where it came from)."""
+    try:
+        yield
+    except (InputError, OSError) as error:
+        known = error if isinstance(error, InputError) else system_error(error)
+        if known is None or os.environ.get("QUARTET_DEBUG", "") not in ("", "0"):
+            raise
+        print(f"error: {known}", file=sys.stderr)
+        sys.exit(USER_ERROR)

@@ -1,0 +1,120 @@
+"""`quartet compare`: two systems on the same lists."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from quartet.cli.options import Judge, LowerBleu, MetricName, Tokenization, Tokenize, metric_named
+
+if TYPE_CHECKING:
+    from quartet.nbest.compare import Systems
+    from quartet.results import Measure
+
+
+def compare(
+    a: Annotated[Path, typer.Argument(metavar="A.jsonl", help="What quartet rescore wrote for a system.")],
+    b: Annotated[
+        Path, typer.Argument(metavar="B.jsonl", help="What it wrote for another, on the same lists.")
+    ],
+    metric: Judge = MetricName.wer,
+    bleu_tokenize: Tokenize = Tokenization.t13a,
+    bleu_lowercase: LowerBleu = False,
+    resamples: Annotated[int, typer.Option(min=1, help="Resamples of the paired bootstrap.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Of its random draws.")] = 1,
+    words: Annotated[int, typer.Option(min=0, help="How many of the changed words to show.")] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
+) -> None:
+    """Compare two systems that rescored the same lists: wins, losses, changed words, and how sure it is."""
+    from quartet.nbest.compare import compare as compare_systems
+    from quartet.nbest.rescored import read_rescored
+
+    judge = metric_named(metric, bleu_tokenize, bleu_lowercase)
+    found = compare_systems(read_rescored(a), read_rescored(b), judge, resamples, seed)
+    if as_json:
+        print(json.dumps({"metric": metric.value, **as_object(found)}, ensure_ascii=False, indent=1))
+    else:
+        print("\n".join(lines(found, metric, words)))
+
+
+def lines(found: Systems, metric: MetricName, words: int) -> list[str]:
+    """The comparison in words, a fact a line."""
+    unit = {MetricName.wer: "WER, %", MetricName.bleu: "BLEU"}[metric]
+    difference = with_interval(found.comparison.difference, sign=True)
+    rows = [
+        (f"a: {unit}", with_interval(found.a)),
+        (f"b: {unit}", with_interval(found.b)),
+        ("b - a", f"{difference}, p = {found.comparison.p_value:.4f}"),
+        (
+            "detectable",
+            "unknown" if found.comparison.detectable is None else f"{found.comparison.detectable:.2f}",
+        ),
+        ("utterances", f"{found.utterances:,} with a reference, {found.without_reference:,} without"),
+        ("b better", f"{found.wins:,}"),
+        ("b worse", f"{found.losses:,}"),
+        ("equal", f"{found.ties:,} ({found.same:,} utterances have the same text)"),
+        ("words fixed", f"{found.words.fixed.total():,}{most(found.words.fixed, words)}"),
+        ("words broken", f"{found.words.broken.total():,}{most(found.words.broken, words)}"),
+        (
+            "other words",
+            f"{found.words.added:,} more and {found.words.dropped:,} fewer that stand for none said",
+        ),
+    ]
+    notes = [
+        "[low, high]: 95 % bootstrap interval over utterances; of the difference over the same ones for both.",
+        "detectable: the smallest true difference that these utterances would show 4 times in 5.",
+    ]
+    return [*(f"{head:<14}{text}" for head, text in rows), *notes]
+
+
+def with_interval(measure: Measure, sign: bool = False) -> str:
+    """A figure with two decimals and its interval."""
+    form = "+.2f" if sign else ".2f"
+    text = format(measure.value, form)
+    if measure.ci_low is None or measure.ci_high is None:
+        return text
+    return f"{text} [{measure.ci_low:{form}}, {measure.ci_high:{form}}]"
+
+
+def most(changes: Counter[tuple[str, str]], limit: int) -> str:
+    """The most frequent changes, a's word first: what one has and the other has not is an empty pair of quotes."""
+    rows = ordered(changes)[:limit]
+    shown = ", ".join(f'"{ours}" -> "{theirs}" {times}' for (ours, theirs), times in rows)
+    return f": {shown}" if shown else ""
+
+
+def ordered(changes: Counter[tuple[str, str]]) -> list[tuple[tuple[str, str], int]]:
+    """The most frequent changes first, equally frequent ones by the alphabet."""
+    return sorted(changes.items(), key=lambda change: (-change[1], change[0]))
+
+
+def as_object(found: Systems) -> dict[str, Any]:
+    """Everything, for other programs."""
+    comparison, words = found.comparison, found.words
+    return {
+        "utterances": found.utterances,
+        "without_reference": found.without_reference,
+        "a": dataclasses.asdict(found.a),
+        "b": dataclasses.asdict(found.b),
+        "difference": dataclasses.asdict(comparison.difference),
+        "p_value": comparison.p_value,
+        "detectable": comparison.detectable,
+        "better": found.wins,
+        "worse": found.losses,
+        "equal": found.ties,
+        "same_text": found.same,
+        "words_fixed": listed(words.fixed),
+        "words_broken": listed(words.broken),
+        "other_words_more": words.added,
+        "other_words_fewer": words.dropped,
+    }
+
+
+def listed(changes: Counter[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Changes as objects, the most frequent first."""
+    return [{"a": ours, "b": theirs, "times": times} for (ours, theirs), times in ordered(changes)]

@@ -1,0 +1,116 @@
+"""What the commands share: options with one meaning everywhere, texts from standard input, a progress bar."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from quartet.errors import InputError
+
+if TYPE_CHECKING:
+    from quartet.nbest.metrics import Metric
+    from quartet.scoring.cache import ScoreCache
+
+Model = Annotated[Path, typer.Option(help="Folder of a trained model, e.g. artifacts/sample/models/tta.")]
+Scorer = Annotated[
+    str,
+    typer.Option(
+        "--model",
+        help="Folder of a trained model, an n-gram model or one of Hugging Face, or owner/name@revision on its hub.",
+    ),
+]
+Cache = Annotated[
+    Path | None,
+    typer.Option(
+        help="File that keeps scores: what was scored before, by a run that was killed too, is not again."
+    ),
+]
+Device = Annotated[str, typer.Option(help="cpu or cuda.")]
+Intact = Annotated[bool, typer.Option("--intact", help="A masked model reads the intact input, in one pass.")]
+
+
+class MetricName(StrEnum):
+    """What choices are judged by."""
+
+    wer = "wer"
+    bleu = "bleu"
+
+
+class Tokenization(StrEnum):
+    """sacrebleu's ways to cut a text into words."""
+
+    t13a = "13a"
+    intl = "intl"
+    char = "char"
+    zh = "zh"
+    none = "none"
+
+
+Judge = Annotated[MetricName, typer.Option("--metric", help="What choices are judged by.")]
+Tokenize = Annotated[Tokenization, typer.Option("--bleu-tokenize", help="sacrebleu's tokenizer, for BLEU.")]
+LowerBleu = Annotated[
+    bool, typer.Option("--bleu-lowercase", help="sacrebleu lowers the case, for BLEU only.")
+]
+
+
+def metric_named(name: MetricName, tokenize: Tokenization, lowercase: bool) -> Metric:
+    """The metric of the options.
+
+    Raises:
+        InputError: sacrebleu is not installed.
+    """
+    from quartet.nbest.bleu import Bleu
+    from quartet.nbest.word_errors import WordErrorRate
+
+    if name is MetricName.wer:
+        return WordErrorRate()
+    try:
+        import sacrebleu  # noqa: F401
+    except ImportError as error:
+        raise InputError("--metric bleu", "sacrebleu is not installed", "pip install sacrebleu") from error
+    return Bleu(lowercase, tokenize.value)
+
+
+def lines_of_input() -> list[str]:
+    """The lines of standard input, without their ends.
+
+    Raises:
+        InputError: a line is not UTF-8.
+    """
+    lines = []
+    for number, raw in enumerate(sys.stdin.buffer, start=1):
+        try:
+            lines.append(raw.decode("utf-8").rstrip("\r\n"))
+        except UnicodeDecodeError as error:
+            raise InputError(f"standard input, line {number}", f"not UTF-8 ({error.reason})") from error
+    return lines
+
+
+@contextmanager
+def progress(description: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr, told of (done, in all); nothing where stderr is no terminal."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    with Progress(console=console, disable=not console.is_terminal, transient=True) as shown:
+        task = shown.add_task(description, total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+@contextmanager
+def kept(cache: Path | None) -> Iterator[ScoreCache | None]:
+    """The cache of a path, open for the block's time; None without a path."""
+    from quartet.scoring.cache import ScoreCache
+
+    if cache is None:
+        yield None
+    else:
+        with ScoreCache(cache) as found:
+            yield found

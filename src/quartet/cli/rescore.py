@@ -1,0 +1,214 @@
+"""`quartet rescore`: N-best lists reranked with a language model."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from quartet.cli.options import (
+    Cache,
+    Device,
+    Intact,
+    Judge,
+    LowerBleu,
+    MetricName,
+    Scorer,
+    Tokenization,
+    Tokenize,
+    kept,
+    metric_named,
+    progress,
+)
+from quartet.errors import InputError
+
+if TYPE_CHECKING:
+    from quartet.nbest.formats import Files
+    from quartet.nbest.metrics import Metric
+    from quartet.nbest.rerank import Candidates
+    from quartet.nbest.types import NBest
+    from quartet.scoring.cache import ScoreCache
+    from quartet.scoring.engine import TextScorer
+
+
+class Sum(StrEnum):
+    """How a text's token log-probabilities make a score."""
+
+    sum = "sum"
+    mean = "mean"
+
+
+def rescore(
+    model: Scorer,
+    nbest: Annotated[Path, typer.Option(help="N-best lists to rescore.")],
+    out: Annotated[Path, typer.Option(help="Where the reranked lists go, as JSON lines.")],
+    tune: Annotated[
+        Path | None, typer.Option(help="Lists with references on which the weight is chosen.")
+    ] = None,
+    lm_weight: Annotated[
+        float | None, typer.Option(help="The weight w in (1 - w) * first pass + w * language model.")
+    ] = None,
+    input_format: Annotated[
+        str,
+        typer.Option(
+            "--format", help="mlm-scoring, jsonl, espnet, hyporadise, moses, nemo or kaldi; .gz is fine."
+        ),
+    ] = "mlm-scoring",
+    references: Annotated[
+        Path | None,
+        typer.Option(
+            help="References of --nbest: .json, .trn, or text (a line an utterance, or with names)."
+        ),
+    ] = None,
+    tune_references: Annotated[Path | None, typer.Option(help="References of --tune, likewise.")] = None,
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE[=WEIGHT]", help="Costs beside the texts of --nbest (Kaldi); may be repeated."
+        ),
+    ] = None,
+    tune_scores: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE[=WEIGHT]", help="Costs beside the texts of --tune, likewise."),
+    ] = None,
+    beam: Annotated[int | None, typer.Option(min=1, help="Hypotheses a list, for the format nemo.")] = None,
+    skip_malformed: Annotated[
+        bool, typer.Option("--skip-malformed", help="Leave malformed lists out, and say which and how many.")
+    ] = False,
+    scoring: Annotated[
+        Sum, typer.Option("--score", help="Sum or mean of a text's token log-probabilities.")
+    ] = Sum.sum,
+    metric: Judge = MetricName.wer,
+    bleu_tokenize: Tokenize = Tokenization.t13a,
+    bleu_lowercase: LowerBleu = False,
+    lowercase: Annotated[
+        bool | None, typer.Option(help="Lower the case of hypotheses and references [default: for WER].")
+    ] = None,
+    strip_punctuation: Annotated[
+        bool | None, typer.Option(help="Drop their punctuation [default: for WER].")
+    ] = None,
+    device: Device = "cpu",
+    intact: Intact = False,
+    cache: Cache = None,
+) -> None:
+    """Rerank N-best lists, with a weight that is given or chosen on other lists.
+
+    Each line of the output is a list, in the order of the input: {"utt", "ref" if known, "best", "hypotheses":
+    [{"text", "first_pass", "lm", "score"}, ...] best first}.
+    """
+    from quartet.nbest.formats import FORMATS, Files
+    from quartet.nbest.normalise import Normalisation
+    from quartet.nbest.rerank import check_tunable, weight_grid
+    from quartet.nbest.rescored import write_rescored
+    from quartet.scoring.opening import open_scorer
+
+    if (tune is None) == (lm_weight is None):
+        raise InputError(
+            "quartet rescore", "the weight is needed once", "give either --tune LISTS or --lm-weight W"
+        )
+    if lm_weight is not None and not 0 <= lm_weight <= 1:
+        raise InputError("--lm-weight", f"{lm_weight} is not between 0 and 1")
+    if input_format not in FORMATS:
+        raise InputError(
+            "--format", f"unknown format {input_format!r}", f"choose one of {', '.join(sorted(FORMATS))}"
+        )
+    if tune is None and (tune_references or tune_scores):
+        raise InputError("--tune-references, --tune-scores", "mean nothing without --tune")
+    judge = metric_named(metric, bleu_tokenize, bleu_lowercase)
+    for_wer = metric is MetricName.wer
+    normalise = Normalisation(
+        for_wer if lowercase is None else lowercase,
+        for_wer if strip_punctuation is None else strip_punctuation,
+    )
+    test_files = Files(nbest, weighted(scores, "--scores"), references, beam)
+    sets = {"--nbest": test_files}
+    if tune is not None:
+        sets["--tune"] = Files(tune, weighted(tune_scores, "--tune-scores"), tune_references, beam)
+    if any(out.resolve() == path.resolve() for files in sets.values() for path in files.paths):
+        raise InputError("--out", f"{out} is one of the files to read", "write somewhere else")
+    lists = {
+        option: normalise.lists(read_lists(input_format, files, skip_malformed))
+        for option, files in sets.items()
+    }
+    scorer = open_scorer(model, device)
+    with kept(cache) as scores_kept:
+        candidates = {
+            option: scored(scorer, each, judge, scoring, intact, scores_kept)
+            for option, each in lists.items()
+        }
+    test = candidates["--nbest"]
+    weight = lm_weight
+    if tune is not None:
+        check_tunable(candidates["--tune"], test)
+        weight = candidates["--tune"].curve(weight_grid(0.0, 1.0, 0.05)).best_weight
+    assert weight is not None
+    write_rescored(out, test, weight)
+    print(summary(test, weight, tune, out), file=sys.stderr)
+
+
+def weighted(texts: list[str] | None, option: str) -> tuple[tuple[Path, float], ...]:
+    """Files of costs with their weights, from FILE or FILE=WEIGHT.
+
+    Raises:
+        InputError: a weight is no finite number.
+    """
+    from quartet.nbest.formats.text_file import number_in
+
+    found = []
+    for text in texts or []:
+        path, equals, weight = text.rpartition("=")
+        found.append((Path(path), number_in(weight, option, "weight")) if equals else (Path(text), 1.0))
+    return tuple(found)
+
+
+def read_lists(name: str, files: Files, skip: bool) -> list[NBest]:
+    """The lists, with a line on stderr for each entry that was refused, and their counts."""
+    from quartet.nbest.formats import read
+
+    reading = read(name, files, skip)
+    for error in (*reading.refused, *reading.references_refused):
+        print(f"refused: {error}", file=sys.stderr)
+    if skip:
+        print(
+            f"{files.hypotheses}: {reading.entries} lists in, {len(reading.lists)} read, "
+            f"{len(reading.refused)} refused; {len(reading.references_refused)} references refused",
+            file=sys.stderr,
+        )
+    return reading.lists
+
+
+def scored(
+    model: TextScorer,
+    lists: list[NBest],
+    judge: Metric,
+    scoring: Sum,
+    intact: bool,
+    cache: ScoreCache | None,
+) -> Candidates:
+    """The lists with the model's scores, a bar showing how far it is."""
+    from quartet.nbest.metrics import Table
+    from quartet.nbest.rerank import Candidates
+    from quartet.nbest.scores import score_lists, score_texts
+    from quartet.scoring.engine import score_all
+
+    with progress(f"{model.name}: hypotheses") as shown:
+        score = score_texts(lambda texts: score_all(model, texts, not intact, cache, shown), scoring.value)
+        return Candidates(lists, score_lists(lists, score), Table.of(lists, judge))
+
+
+def summary(test: Candidates, weight: float, tune: Path | None, out: Path) -> str:
+    """What was done, in a line."""
+    chosen = f", chosen on {tune}" if tune else ""
+    text = f"{len(test.lists)} lists, weight {weight:g}{chosen} -> {out}"
+    if test.table.referenced.any():
+        before, after = test.first_pass_selection.value, test.select(weight).value
+        name = {"wer": "WER, %", "bleu": "BLEU"}[test.table.metric.name]
+        text += f"; {name}: {before:.2f} -> {after:.2f}"
+        left_out = test.first_pass_selection.without_reference
+        text += f" ({left_out} lists have no reference)" if left_out else ""
+    if test.lists[0].ranked_only:
+        text += "; no first-pass scores: the rank stands for them"
+    return text

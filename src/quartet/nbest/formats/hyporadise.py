@@ -1,0 +1,65 @@
+"""The JSON of HyPoradise (Hypo2Trans).
+
+``[{"input": [text, ...], "output": text, "score": [number, ...], "id": text}, ...]``
+
+"input" holds the hypotheses, best first, and "output" the reference, which may be missing or null. "score" (in
+some sets "am_score") has a log-score a hypothesis; most sets have none, and the rank stands for them. "id" is
+the utterance's name; without one it is the entry's number from 1. All other keys are ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from quartet.errors import InputError
+from quartet.nbest.formats import strict, text_file
+from quartet.nbest.formats.reading import Entry, Files
+from quartet.nbest.types import Hypothesis, NBest
+
+SCORE_KEYS = ("score", "am_score")
+
+
+def entries(files: Files) -> Iterator[Entry]:
+    """An entry for each element of the list.
+
+    Raises:
+        InputError: the file is not JSON (it names the line and column), or no list.
+    """
+    path = files.hypotheses
+    root = strict.parse(text_file.read_text(path), path)
+    for number, value in enumerate(strict.elements(root, str(path)), start=1):
+        yield _entry(number, value, path)
+
+
+def _entry(number: int, value: Any, path: Path) -> Entry:
+    place = f"{path}: entry {number}"
+    try:
+        fields = strict.unique(value, place)
+        utterance = strict.text_of(fields.get("id", str(number)), f"{place}, id")
+    except InputError as error:
+        return Entry(place, error)
+    place = f'{place}, utterance "{utterance}"'
+    return Entry.of(place, lambda: _list(utterance, fields, place))
+
+
+def _list(utterance: str, fields: dict[str, Any], place: str) -> NBest:
+    """The list of one utterance from its JSON object."""
+    if "input" not in fields:
+        raise InputError(place, 'has no "input"')
+    texts = [
+        strict.text_of(text, f"{place}, input {index}")
+        for index, text in enumerate(strict.elements(fields["input"], f"{place}, input"), start=1)
+    ]
+    scores: list[float | None] = [None] * len(texts)
+    keys = [key for key in SCORE_KEYS if key in fields]
+    if len(keys) > 1:
+        raise InputError(place, f"has scores under {' and '.join(keys)}: which are the first pass's?")
+    for key in keys:
+        rows = strict.elements(fields[key], f"{place}, {key}")
+        if len(rows) != len(texts):
+            raise InputError(f"{place}, {key}", f"has {len(rows)} scores for {len(texts)} hypotheses")
+        scores = [strict.score_of(row, f"{place}, {key} {index}") for index, row in enumerate(rows, start=1)]
+    hypotheses = [Hypothesis(text, score) for text, score in zip(texts, scores, strict=True)]
+    return strict.list_of(utterance, hypotheses, strict.reference_of(fields, place, "output"), place)

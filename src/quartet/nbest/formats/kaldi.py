@@ -1,0 +1,96 @@
+"""N-best lists as Kaldi's nbest-to-linear writes them, with words for their ids.
+
+``utterance-1 word word ...`` in one file, ``utterance-1 cost`` in each file of costs.
+
+The key is the utterance's name, a minus and the rank from 1 without a gap, in any order. A file of costs has a
+weight (acoustic costs are usually weighed by the acoustic scale, graph costs by 1), and the score is minus the
+weighted sum of the costs: a cost is a negative log-probability. A file of scores, where larger is better, has
+a negative weight. Without such files the rank stands for the score.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from quartet.errors import InputError
+from quartet.nbest.formats import text_file
+from quartet.nbest.formats.reading import Entry, Files
+from quartet.nbest.types import Hypothesis, NBest
+
+Value = TypeVar("Value")
+#: By utterance and rank, what the lines say.
+Table = dict[str, dict[int, "Value | InputError"]]
+
+KEY = re.compile(r"(.+)-([1-9][0-9]{0,8})")
+
+
+def entries(files: Files) -> Iterator[Entry]:
+    """An entry for each utterance of any of the files, and for each line whose key cannot be read."""
+    texts, lost = _table(files.hypotheses, lambda rest, place: rest)
+    costs = []
+    for path, weight in files.scores:
+        table, more = _table(path, lambda rest, place: text_file.number_in(rest, place, "cost"))
+        costs.append((path, weight, table))
+        lost += more
+    yield from lost
+    utterances = dict.fromkeys([*texts, *(utterance for _, _, table in costs for utterance in table)])
+    for utterance in utterances:
+        yield _entry(utterance, texts, costs, files.hypotheses)
+
+
+def _entry(
+    utterance: str, texts: Table[str], costs: list[tuple[Path, float, Table[float]]], path: Path
+) -> Entry:
+    place = f'{path}: utterance "{utterance}"'
+
+    def make() -> NBest:
+        own = texts.get(utterance, {})
+        for rank in range(1, max(own, default=0) + 1):
+            if rank not in own:
+                raise InputError(place, f"{utterance}-{rank} is missing but {utterance}-{max(own)} is there")
+        sums = dict.fromkeys(own, 0.0)
+        for cost_path, weight, table in costs:
+            found = table.get(utterance, {})
+            for rank in own.keys() ^ found.keys():
+                lacking = cost_path if rank in own else path
+                raise InputError(lacking, f'has no line "{utterance}-{rank}", which another file has')
+            for rank in own:
+                sums[rank] -= weight * _value(found[rank])
+        hypotheses = [Hypothesis(_value(own[rank]), sums[rank] if costs else None) for rank in sorted(own)]
+        return NBest(utterance, tuple(hypotheses))
+
+    return Entry.of(place, make)
+
+
+def _value(found: Value | InputError) -> Value:
+    if isinstance(found, InputError):
+        raise found
+    return found
+
+
+def _table(path: Path, value: Callable[[str, str], Value]) -> tuple[Table[Value], list[Entry]]:
+    """What a file says by utterance and rank, and the lines whose key cannot be read."""
+    table: Table[Value] = defaultdict(dict)
+    lost = []
+    for number, line in text_file.lines(path):
+        place = f"{path}:{number}"
+        key, _, rest = ("", "", "") if isinstance(line, InputError) else line.partition(" ")
+        match = KEY.fullmatch(key)
+        if match is None:
+            reason = f'"{key}" is not an utterance, a minus and a rank from 1'
+            lost.append(Entry(place, line if isinstance(line, InputError) else InputError(place, reason)))
+            continue
+        of_utterance = table[match[1]]
+        rank = int(match[2])
+        if rank in of_utterance:
+            of_utterance[rank] = InputError(place, f'the key "{key}" occurs twice')
+            continue
+        try:
+            of_utterance[rank] = value(rest.strip(text_file.BLANK), place)
+        except InputError as error:
+            of_utterance[rank] = error
+    return table, lost

@@ -1,0 +1,49 @@
+"""The beams that NeMo's decoding scripts write as .tsv.
+
+``hypothesis <tab> score``
+
+A line a hypothesis and nothing between the utterances: each has the same number of lines, the beam, which must
+be told (`Files.beam`). Decoders that return fewer now and then (transducers) leave no lists that can be told
+apart. The score is a natural log, larger is better. The utterance's name is its place in the file, from 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from quartet.errors import InputError
+from quartet.nbest.formats import text_file
+from quartet.nbest.formats.reading import Entry, Files
+from quartet.nbest.types import Hypothesis, NBest
+
+
+def entries(files: Files) -> Iterator[Entry]:
+    """An entry for each run of as many lines as the beam; a rest that is shorter is an error."""
+    assert files.beam is not None
+    path = files.hypotheses
+    read = list(text_file.lines(path))
+    for start in range(0, len(read), files.beam):
+        yield _entry(str(start // files.beam + 1), read[start : start + files.beam], files.beam, path)
+
+
+def _entry(utterance: str, group: list[tuple[int, str | InputError]], beam: int, path: Path) -> Entry:
+    place = f"{path}:{group[0][0]}: utterance {utterance}"
+
+    def make() -> NBest:
+        hypotheses = tuple(_hypothesis(line, f"{path}:{number}") for number, line in group)
+        if len(hypotheses) < beam:
+            reason = f"has {len(hypotheses)} of {beam} lines"
+            raise InputError(place, reason, "the beam is another, or the file was cut short")
+        return NBest(utterance, hypotheses)
+
+    return Entry.of(place, make)
+
+
+def _hypothesis(line: str | InputError, place: str) -> Hypothesis:
+    if isinstance(line, InputError):
+        raise line
+    fields = line.split("\t")
+    if len(fields) != 2:
+        raise InputError(place, f"a text, a tab and a score were expected, not {len(fields)} fields")
+    return Hypothesis(fields[0].strip(text_file.BLANK), text_file.number_in(fields[1], place))

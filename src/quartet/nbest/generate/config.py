@@ -1,0 +1,84 @@
+"""What a translator is made of and how it searches, as an entry of ``translators:`` in params.yaml says it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+Count = Annotated[int, Field(ge=1)]
+Size = Annotated[int, Field(ge=0)]
+Fraction = Annotated[float, Field(ge=0.0, lt=1.0)]
+_STRICT = ConfigDict(extra="forbid", validate_default=True)
+
+#: Ids that no text decides: the special tokens, and one for each byte.
+RESERVED = 7 + 256
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class VocabularyConfig:
+    """The pieces that both languages share.
+
+    Attributes:
+        kind: ``bpe``: merges of characters, with a mark for the space before a word. The library's Unigram is no
+            choice: the same text gave it another vocabulary in each run.
+        vocab_size: ids at most, the special tokens and the 256 bytes included.
+        character_coverage: share of the running text whose characters get a piece; the others are written as bytes.
+    """
+
+    kind: Literal["bpe"] = "bpe"
+    vocab_size: Annotated[int, Field(gt=RESERVED)]
+    character_coverage: Annotated[float, Field(gt=0.0, le=1.0)] = 0.9995
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class TranslatorConfig:
+    """An encoder and a decoder as Marian builds them: normalised after each part, fixed sinusoidal positions.
+
+    Attributes:
+        layers: of the encoder, and again of the decoder.
+        dim, heads, inner: width, attention heads and feed-forward width.
+        dropout: probability, on embeddings, attention outputs and feed-forward outputs.
+        attention_dropout, inner_dropout: probability, on attention weights and inside the feed-forward part.
+        activation: inside the feed-forward part.
+        max_length: tokens of a source with its [EOS], and of a target with its [BOS].
+        init_std: standard deviation of the initial weights.
+        tie_embeddings: whether the output layer is the embedding. Source and target share theirs in any case.
+    """
+
+    layers: Count
+    dim: Count
+    heads: Count
+    inner: Count
+    dropout: Fraction = 0.1
+    attention_dropout: Fraction = 0.0
+    inner_dropout: Fraction = 0.0
+    activation: Literal["relu", "gelu"] = "relu"
+    max_length: Annotated[int, Field(ge=4)] = 256
+    init_std: Annotated[float, Field(gt=0.0)] = 0.02
+    tie_embeddings: bool = True
+
+    def __post_init__(self) -> None:
+        if self.dim % self.heads:
+            raise ValueError(f"heads must divide dim: {self.dim} / {self.heads} is not whole")
+        if self.dim % 2:
+            raise ValueError(f"dim {self.dim} must be even: the positions are pairs of sine and cosine")
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class BeamConfig:
+    """How hypotheses are searched; see :mod:`quartet.nbest.generate.beam` for what the scores are.
+
+    Attributes:
+        size: running hypotheses, and those that are kept (N of an N-best list).
+        length_penalty: hypotheses are ranked by log-probability / tokens ** this; 0 ranks by the log-probability.
+        extra_tokens: a hypothesis has at most so many tokens more than its source.
+        batch_tokens: tokens of hypotheses that are searched together, which bounds the memory (one sentence is
+            searched in any case).
+    """
+
+    size: Annotated[int, Field(ge=2)] = 50
+    length_penalty: Annotated[float, Field(ge=0.0)] = 0.0
+    extra_tokens: Size = 50
+    batch_tokens: Count = 32_768

@@ -1,0 +1,191 @@
+"""Pairs of sentences as ids, and their batches: of like length, with so many tokens at most.
+
+Shapes: B pairs, S tokens of a source, T tokens of a target.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from quartet.nbest.generate.parallel import ParallelText
+from quartet.nbest.generate.vocabulary import PieceTokenizer
+
+#: A target that counts in no loss.
+IGNORED = -100
+#: Sentences that are encoded together: millions at once would fill the memory with the library's objects.
+CHUNK = 10_000
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """Rows of ids, flat: row n is ``ids[offsets[n] : offsets[n + 1]]``."""
+
+    ids: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int]]) -> Ragged:
+        offsets = np.zeros(len(rows) + 1, dtype=np.int64)
+        np.cumsum([len(row) for row in rows], out=offsets[1:])
+        ids = np.fromiter(itertools.chain.from_iterable(rows), dtype=np.int32, count=int(offsets[-1]))
+        return cls(ids, offsets)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Ragged]) -> Ragged:
+        """The rows of all parts."""
+        lengths = np.concatenate([part.lengths for part in parts])
+        return cls(np.concatenate([part.ids for part in parts]), np.concatenate([[0], np.cumsum(lengths)]))
+
+    def row(self, index: int) -> NDArray[np.int32]:
+        return self.ids[self.offsets[index] : self.offsets[index + 1]]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        return np.diff(self.offsets)
+
+
+@dataclass(frozen=True)
+class EncodedPairs:
+    """The pairs that fit; `dropped` did not: half a sentence is no translation of the whole."""
+
+    source: Ragged
+    target: Ragged
+    dropped: int
+
+    def __len__(self) -> int:
+        return len(self.source.lengths)
+
+
+def encode_pairs(text: ParallelText, tokenizer: PieceTokenizer, max_length: int) -> EncodedPairs:
+    """The ids of both sides, without specials, where both have at most `max_length` - 1."""
+    sources, targets, dropped = [], [], 0
+    for start in range(0, len(text), CHUNK):
+        sides = (tokenizer.encode_batch(side[start : start + CHUNK]) for side in (text.source, text.target))
+        pairs = list(zip(*sides, strict=True))
+        kept = [pair for pair in pairs if max(map(len, pair)) < max_length]
+        sources.append(Ragged.of([source for source, _ in kept]))
+        targets.append(Ragged.of([target for _, target in kept]))
+        dropped += len(pairs) - len(kept)
+    return EncodedPairs(Ragged.joined(sources), Ragged.joined(targets), dropped)
+
+
+@dataclass(frozen=True)
+class PairBatch:
+    """Inputs and targets of one step, or of a part of it.
+
+    Attributes:
+        source_BS: ids with [EOS], padded on the right.
+        real_BS: False at padding.
+        inputs_BT: the target behind [BOS], padded on the right.
+        targets_BT: the target with [EOS], `IGNORED` at padding.
+        part: number of this part.
+        step_targets: targets of the whole batch.
+    """
+
+    source_BS: Tensor
+    real_BS: Tensor
+    inputs_BT: Tensor
+    targets_BT: Tensor
+    part: int
+    step_targets: int
+
+    def to(self, device: torch.device | str) -> PairBatch:
+        return replace(
+            self,
+            source_BS=self.source_BS.to(device),
+            real_BS=self.real_BS.to(device),
+            inputs_BT=self.inputs_BT.to(device),
+            targets_BT=self.targets_BT.to(device),
+        )
+
+    def split(self, parts: int) -> list[PairBatch]:
+        """Exactly `parts` batches that together are this one; some have no rows where there are too few."""
+        rows = len(self.source_BS)
+        edges = [rows * part // parts for part in range(parts + 1)]
+        split = []
+        for part, (low, high) in enumerate(itertools.pairwise(edges)):
+            width_S = max(1, int(self.real_BS[low:high].any(dim=0).sum()))
+            width_T = max(1, int((self.targets_BT[low:high] != IGNORED).any(dim=0).sum()))
+            split.append(
+                PairBatch(
+                    self.source_BS[low:high, :width_S],
+                    self.real_BS[low:high, :width_S],
+                    self.inputs_BT[low:high, :width_T],
+                    self.targets_BT[low:high, :width_T],
+                    part,
+                    self.step_targets,
+                )
+            )
+        return split
+
+
+class PairSource:
+    """Each pair once an epoch, in batches of like length whose longer side has `batch_tokens` at most, with padding.
+
+    A batch of its own is left to a pair that is longer. The order depends on the seed and the epoch alone, so that a
+    stopped training can go on; without a seed (validation) it is fixed.
+    """
+
+    def __init__(self, pairs: EncodedPairs, *, batch_tokens: int, seed: int | None) -> None:
+        self.pairs = pairs
+        self.seed = seed
+        self.longer = np.maximum(pairs.source.lengths, pairs.target.lengths) + 1
+        self.edges = _edges(np.sort(self.longer), batch_tokens)
+        self._epoch = -1
+        self._batches: list[NDArray[np.int64]] = []
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """The same in all epochs: where the sorted lengths are cut does not depend on which pairs they are of."""
+        return len(self.edges) - 1
+
+    def batch(self, step: int) -> PairBatch:
+        """The batch of a step."""
+        epoch, place = divmod(step, self.steps_per_epoch)
+        if epoch != self._epoch:
+            self._batches = self._arrange(epoch)
+            self._epoch = epoch
+        chosen = self._batches[place]
+        eos = PieceTokenizer.eos_id
+        sources = [[*self.pairs.source.row(int(index)).tolist(), eos] for index in chosen]
+        targets = [[*self.pairs.target.row(int(index)).tolist(), eos] for index in chosen]
+        targets_BT = padded(targets, IGNORED)
+        source_BS = padded(sources, PieceTokenizer.pad_id)
+        inputs_BT = padded([[PieceTokenizer.bos_id, *row[:-1]] for row in targets], PieceTokenizer.pad_id)
+        real_BS = source_BS != PieceTokenizer.pad_id
+        return PairBatch(source_BS, real_BS, inputs_BT, targets_BT, 0, sum(map(len, targets)))
+
+    def _arrange(self, epoch: int) -> list[NDArray[np.int64]]:
+        """Pairs sorted by length, equally long ones and the batches themselves in a new order each epoch."""
+        order = np.arange(len(self.longer))
+        random = None if self.seed is None else np.random.default_rng([self.seed, epoch])
+        if random is not None:
+            order = random.permutation(order)
+        order = order[np.argsort(self.longer[order], kind="stable")]
+        batches = [order[low:high] for low, high in itertools.pairwise(self.edges)]
+        if random is None:
+            return batches
+        return [batches[index] for index in random.permutation(len(batches))]
+
+
+def padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
+    """Rows of ids as one (B, longest) tensor, filled on the right."""
+    longest = max(len(row) for row in rows)
+    return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in rows], dtype=torch.int64)
+
+
+def _edges(lengths: NDArray[np.int64], batch_tokens: int) -> list[int]:
+    """Where ascending lengths are cut so that rows x longest <= batch_tokens, one row at least."""
+    edges, start = [0], 0
+    for index, length in enumerate(lengths.tolist()):
+        if index > start and (index + 1 - start) * length > batch_tokens:
+            edges.append(index)
+            start = index
+    return [*edges, len(lengths)]

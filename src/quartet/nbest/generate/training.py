@@ -1,0 +1,257 @@
+"""Train a translator, from the first step or from where an earlier run was stopped."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytorch_lightning as pl
+import torch
+from pytorch_lightning.callbacks import TQDMProgressBar
+from torch import Tensor
+from torch.nn import functional as F
+from torch.utils.data import DataLoader, IterableDataset
+
+from quartet.errors import InputError
+from quartet.nbest.generate.config import TranslatorConfig
+from quartet.nbest.generate.pairs import IGNORED, EncodedPairs, PairBatch, PairSource
+from quartet.nbest.generate.translation import build, fill, logits, weights
+from quartet.training import randomness
+from quartet.training.callbacks import Report, ResumePoint
+from quartet.training.config import TrainingConfig
+from quartet.training.fit import lightning_precision, silence_lightning
+from quartet.training.optim import build_optimiser
+
+if TYPE_CHECKING:
+    from transformers import MarianMTModel
+
+
+@dataclass(frozen=True)
+class TrainedTranslator:
+    """The outcome of a training.
+
+    Attributes:
+        network: with the weights that ``training.weights`` asks for, in evaluation mode, on the CPU.
+        weights_step: the step that they are of.
+        curve: (step, validation loss in nats a target token, without smoothing).
+        targets: target tokens behind each point.
+        tokens: target tokens read in training.
+        seconds: of this run (from the resume point, if there was one); `steps` and `run_tokens` were done in it.
+    """
+
+    network: MarianMTModel
+    weights_step: int
+    curve: list[tuple[int, float]]
+    targets: int
+    tokens: int
+    seconds: float
+    steps: int
+    run_tokens: int
+
+
+class TranslationModule(pl.LightningModule):
+    """Network, loss and optimiser.
+
+    Attributes:
+        curve: (step, validation loss in nats a target token) so far.
+        best: the weights at the lowest point of the curve, on the CPU.
+        tokens: target tokens read in training so far.
+        validation_targets: target tokens behind each point of the curve.
+    """
+
+    def __init__(
+        self,
+        network: MarianMTModel,
+        config: TrainingConfig,
+        label_smoothing: float,
+        seed: int,
+        report: Report | None,
+    ) -> None:
+        super().__init__()
+        self.network = network
+        self.config = config
+        self.label_smoothing = label_smoothing
+        self.seed = seed
+        self.report = report
+        self.curve: list[tuple[int, float]] = []
+        self.best: dict[str, Tensor] = {}
+        self.tokens = 0
+        self.validation_targets = 0
+        self._validation_sum = 0.0
+
+    def loss(self, batch: PairBatch, label_smoothing: float) -> Tensor:
+        """Cross-entropy in nats summed over the target tokens, [EOS] included.
+
+        Smoothing mixes the target with the uniform distribution over all ids.
+        """
+        hidden_BTD = self.network.model(
+            input_ids=batch.source_BS,
+            attention_mask=batch.real_BS.long(),
+            decoder_input_ids=batch.inputs_BT,
+            use_cache=False,
+        ).last_hidden_state
+        wanted_BT = batch.targets_BT != IGNORED
+        logits_NV = logits(self.network, hidden_BTD[wanted_BT])
+        targets_N = batch.targets_BT[wanted_BT]
+        return F.cross_entropy(logits_NV, targets_N, reduction="sum", label_smoothing=label_smoothing)
+
+    def training_step(self, batch: PairBatch, batch_idx: int) -> Tensor:
+        """A part's share of the mean loss over the whole batch's targets."""
+        step = self.global_step
+        torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, step, batch.part))
+        loss = self.loss(batch, self.label_smoothing) / batch.step_targets
+        if not torch.isfinite(loss):
+            raise InputError(
+                f"training step {step}",
+                f"the loss is {loss.item()}",
+                "lower training.learning_rate, lengthen training.warmup, or set training.clip",
+            )
+        self.tokens += int((batch.targets_BT != IGNORED).sum())
+        return loss * self.config.accumulate  # Lightning divides by it
+
+    def on_validation_epoch_start(self) -> None:
+        self._validation_sum = 0.0
+        self.validation_targets = 0
+
+    def validation_step(self, batch: PairBatch, batch_idx: int) -> None:
+        self._validation_sum += self.loss(batch, 0.0).item()
+        self.validation_targets += batch.step_targets
+
+    def on_validation_epoch_end(self) -> None:
+        value = self._validation_sum / max(1, self.validation_targets)
+        if self.config.weights == "best" and (not self.curve or value < min(loss for _, loss in self.curve)):
+            self.best = {
+                name: tensor.detach().cpu().clone() for name, tensor in weights(self.network).items()
+            }
+        self.curve.append((self.global_step, value))
+        self.log("validation_loss", value, prog_bar=True)
+        if self.report is not None:
+            self.report("validation_loss", value, self.global_step)
+
+    def configure_optimizers(self) -> Any:
+        optimiser, scheduler = build_optimiser(self.network, self.config)
+        return {"optimizer": optimiser, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+    def transfer_batch_to_device(
+        self, batch: PairBatch, device: torch.device, dataloader_idx: int
+    ) -> PairBatch:
+        return batch.to(device)
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        checkpoint["quartet"] = {
+            "curve": [list(point) for point in self.curve],
+            "best": self.best,
+            "tokens": self.tokens,
+        }
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        state = checkpoint["quartet"]
+        self.curve = [(int(step), float(loss)) for step, loss in state["curve"]]
+        self.best = {name: tensor.cpu() for name, tensor in state["best"].items()}
+        self.tokens = int(state["tokens"])
+
+
+class _Batches(IterableDataset[PairBatch]):
+    """The batches of a source from a step on, each in its parts; `count` of them, or without end."""
+
+    def __init__(self, source: PairSource, start: int, count: int | None, parts: int) -> None:
+        self.source = source
+        self.steps = itertools.count(start) if count is None else range(start, start + count)
+        self.parts = parts
+
+    def __iter__(self) -> Iterator[PairBatch]:
+        for step in self.steps:
+            batch = self.source.batch(step)
+            yield from [batch] if self.parts == 1 else batch.split(self.parts)
+
+
+def fit_translator(
+    model: TranslatorConfig,
+    training: TrainingConfig,
+    vocabulary: int,
+    train: EncodedPairs,
+    dev: EncodedPairs,
+    *,
+    label_smoothing: float,
+    seed: int,
+    resume: Path,
+    device: str = "cpu",
+    progress: bool = False,
+    report: Report | None = None,
+) -> TrainedTranslator:
+    """Train a translator; ``training.batch_size`` counts tokens of the longer side, padding included.
+
+    Args:
+        vocabulary: number of ids.
+        seed: of initialisation, data order and dropout.
+        resume: the resume point; read where it exists, written every ``checkpoint_every`` steps. It must belong to this
+            very configuration, data and seed: the caller names it by a hash of them.
+        device: ``cpu`` or ``cuda``.
+        report: gets each validation loss as it comes.
+
+    Raises:
+        InputError: no pair is short enough, the loss is no longer a number, or fp16 is asked for on a CPU.
+    """
+    for split, pairs in (("train", train), ("dev", dev)):
+        if not len(pairs):
+            raise InputError(
+                f"the {split} text", f"no pair is within max_length {model.max_length}", "raise max_length"
+            )
+    precision = lightning_precision(training.precision, device)
+    silence_lightning()
+    torch.manual_seed(randomness.seed_of(seed, randomness.INITIALISATION))
+    network = build(model, vocabulary)
+    module = TranslationModule(network.train(), training, label_smoothing, seed, report)
+    done, tokens_before = 0, 0
+    if resume.is_file():
+        point = torch.load(resume, weights_only=True, map_location="cpu")
+        done, tokens_before = int(point["global_step"]), int(point["quartet"]["tokens"])
+    validate_every = min(training.validate_every, training.steps)
+    callbacks: list[pl.Callback] = [ResumePoint(resume, training.checkpoint_every, validate_every)]
+    if progress:
+        callbacks.append(TQDMProgressBar(refresh_rate=20))
+    trainer = pl.Trainer(
+        accelerator="gpu" if device.startswith("cuda") else "cpu",
+        devices=1,
+        max_steps=training.steps,
+        accumulate_grad_batches=training.accumulate,
+        precision=precision,
+        val_check_interval=validate_every * training.accumulate,
+        check_val_every_n_epoch=None,
+        num_sanity_val_steps=0,
+        gradient_clip_val=training.clip or None,
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=progress,
+        enable_model_summary=False,
+        callbacks=callbacks,
+    )
+    source = PairSource(train, batch_tokens=training.batch_size, seed=seed)
+    held_out = PairSource(dev, batch_tokens=training.batch_size, seed=None)
+    count = min(held_out.steps_per_epoch, training.validation_batches or held_out.steps_per_epoch)
+    validation = DataLoader(_Batches(held_out, 0, count, 1), batch_size=None)
+    batches = DataLoader(_Batches(source, done, None, training.accumulate), batch_size=None)
+    begun = time.perf_counter()
+    trainer.fit(module, batches, validation, ckpt_path=str(resume) if done else None, weights_only=True)
+    if not module.curve or module.curve[-1][0] != training.steps:
+        trainer.validate(module, validation, verbose=False)
+        module.curve[-1] = (training.steps, module.curve[-1][1])
+    seconds = time.perf_counter() - begun
+    step = training.steps
+    if training.weights == "best":
+        step = min(module.curve, key=lambda point: point[1])[0]
+        fill(network, module.best)
+    return TrainedTranslator(
+        network.eval().cpu(),
+        step,
+        module.curve,
+        module.validation_targets,
+        module.tokens,
+        seconds,
+        training.steps - done,
+        module.tokens - tokens_before,
+    )

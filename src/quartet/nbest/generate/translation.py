@@ -1,0 +1,192 @@
+"""The translator: a Marian of transformers, and its folder.
+
+An encoder and a decoder of Vaswani et al. (2017): embeddings scaled by the root of the width, fixed sinusoidal
+positions, normalisation after each part. One table of embeddings for source, target and (tied) output, as appendix A.2
+of the T-TA paper has it. The source ends with [EOS], the decoder starts from [BOS].
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter, ValidationError
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from quartet.errors import InputError
+from quartet.files import read_json, write_json
+from quartet.nbest.generate.config import TranslatorConfig
+from quartet.nbest.generate.vocabulary import PieceTokenizer
+from quartet.training.config import TrainingConfig
+
+if TYPE_CHECKING:
+    from transformers import MarianMTModel
+
+WEIGHTS, CARD, TOKENIZER = "model.safetensors", "translator.json", "tokenizer.json"
+
+
+def build(config: TranslatorConfig, vocabulary: int) -> MarianMTModel:
+    """A network with fresh weights, on the device of the context (``with torch.device("meta")`` costs no memory).
+
+    Args:
+        vocabulary: number of ids.
+
+    Raises:
+        InputError: transformers is not installed.
+    """
+    try:
+        from transformers import MarianConfig, MarianMTModel
+    except ImportError as error:
+        raise InputError(
+            "transformers", f"translators need it ({error})", 'install the extra: pip install "quartet[hf]"'
+        ) from error
+    tokenizer = PieceTokenizer
+    settings = MarianConfig(
+        vocab_size=vocabulary,
+        d_model=config.dim,
+        encoder_layers=config.layers,
+        decoder_layers=config.layers,
+        encoder_attention_heads=config.heads,
+        decoder_attention_heads=config.heads,
+        encoder_ffn_dim=config.inner,
+        decoder_ffn_dim=config.inner,
+        dropout=config.dropout,
+        attention_dropout=config.attention_dropout,
+        activation_dropout=config.inner_dropout,
+        activation_function=config.activation,
+        max_position_embeddings=config.max_length,
+        init_std=config.init_std,
+        scale_embedding=True,
+        share_encoder_decoder_embeddings=True,
+        tie_word_embeddings=config.tie_embeddings,
+        pad_token_id=tokenizer.pad_id,
+        bos_token_id=tokenizer.bos_id,
+        eos_token_id=tokenizer.eos_id,
+        decoder_start_token_id=tokenizer.bos_id,
+        forced_eos_token_id=None,  # it would count an [EOS] that it forces as certain
+    )
+    return MarianMTModel(settings)
+
+
+def parameter_count(network: MarianMTModel) -> int:
+    """Trained numbers, each shared one counted once; the positions are fixed."""
+    return sum(parameter.numel() for parameter in network.parameters() if parameter.requires_grad)
+
+
+def weights(network: MarianMTModel) -> dict[str, Tensor]:
+    """What a file has to hold: each tensor that is not fixed once, by the first of its names."""
+    found: dict[str, Tensor] = {}
+    seen: set[int] = set()
+    fixed = {name for name, parameter in network.named_parameters() if not parameter.requires_grad}
+    for name, tensor in network.state_dict().items():
+        if name not in fixed and tensor.data_ptr() not in seen:
+            seen.add(tensor.data_ptr())
+            found[name] = tensor
+    return found
+
+
+def fill(network: MarianMTModel, tensors: Mapping[str, Tensor]) -> None:
+    """Put what :func:`weights` gave into a network of the same sizes; shared tensors stay shared."""
+    network.load_state_dict(dict(tensors), strict=False)
+
+
+def logits(network: MarianMTModel, hidden_ND: Tensor) -> Tensor:
+    """(N, vocabulary) logits of decoder states (N, dim)."""
+    found: Tensor = network.lm_head(hidden_ND) + network.final_logits_bias
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslatorCard:
+    """What a translator is, beside its weights.
+
+    Attributes:
+        name: its entry in params.yaml.
+        languages: source and target.
+        steps, weights_step: optimiser steps done, and those behind the weights, which may be the best on dev.
+        pairs: sentence pairs that it was trained on.
+        parameters: trained numbers, each shared one counted once.
+    """
+
+    name: str
+    languages: tuple[str, str]
+    seed: int
+    steps: int
+    weights_step: int
+    pairs: int
+    parameters: int
+    model: TranslatorConfig
+    training: TrainingConfig
+    label_smoothing: float
+
+    @property
+    def scale(self) -> str:
+        """One line that goes beside every figure of this translator."""
+        return f"{self.parameters / 1e6:.2f} M parameters, {self.steps:,} steps, {self.pairs:,} pairs"
+
+
+@dataclass(frozen=True)
+class Translator:
+    """A trained network with its tokenizer; `network` is in evaluation mode."""
+
+    network: MarianMTModel
+    tokenizer: PieceTokenizer
+    card: TranslatorCard
+
+
+def save_translator(folder: Path, translator: Translator) -> None:
+    """Write a folder that :func:`load_translator` opens, and transformers' ``MarianMTModel.from_pretrained`` too."""
+    tensors = {
+        name: tensor.detach().contiguous().cpu() for name, tensor in weights(translator.network).items()
+    }
+    save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
+    translator.network.config.save_pretrained(folder)
+    translator.tokenizer.save(folder / TOKENIZER)
+    write_json(folder / CARD, dataclasses.asdict(translator.card))
+
+
+def load_translator(folder: Path, device: str = "cpu") -> Translator:
+    """Open the folder of a translator.
+
+    Raises:
+        InputError: a file is absent or damaged, or they are not of one training.
+    """
+    path = folder / CARD
+    if not path.is_file():
+        raise InputError(folder, f"not a translator: it has no {CARD}", "name a folder that translate wrote")
+    content: Any = read_json(path)
+    try:
+        card = TypeAdapter(TranslatorCard).validate_python(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"{path}: {key}", str(first["msg"]), "train the translator again") from error
+    tokenizer = PieceTokenizer.load(folder / TOKENIZER)
+    network = build(card.model, tokenizer.vocab_size)
+    fill(network, _checked_weights(folder / WEIGHTS, network))
+    return Translator(network.eval().to(device), tokenizer, card)
+
+
+def _checked_weights(path: Path, network: MarianMTModel) -> dict[str, Tensor]:
+    """The tensors in a file, which must be those of the network, shape by shape."""
+    try:
+        tensors = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise InputError(
+            path, f"not a whole safetensors file ({error})", "train the translator again"
+        ) from error
+    expected = {name: tuple(tensor.shape) for name, tensor in weights(network).items()}
+    found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    if expected != found:
+        name = min(key for key in expected.keys() | found.keys() if expected.get(key) != found.get(key))
+        raise InputError(
+            path,
+            f"tensor {name} has shape {found.get(name)} where {CARD} and {TOKENIZER} need {expected.get(name)}",
+            "the files must come from one training",
+        )
+    return tensors

@@ -1,0 +1,1 @@
+"""N-gram language models: estimated from text, kept in ARPA form, read by KenLM."""

@@ -1,0 +1,83 @@
+"""What defines an n-gram model, beside the text that it is estimated from."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+Estimator = Literal["auto", "lmplz", "own"]
+Units = Literal["words", "pieces"]
+Punctuation = Literal["split", "strip", "keep"]
+
+#: The orders that KenLM's Python packages are built to read.
+LEAST_ORDER, MOST_ORDER = 2, 6
+
+_STRICT = ConfigDict(extra="forbid", validate_default=True)
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class TokenConfig:
+    """How a text becomes the tokens of an n-gram model, in estimation and in scoring alike.
+
+    Attributes:
+        units: ``words``, or ``pieces``: those of a tokenizer, whose own rules then hold.
+        lowercase: of words: lower-case and strip accents, as a tokenizer with ``lowercase`` does.
+        punctuation: of words: ``split``: every mark is a word, as for the tokenizers; ``strip``: marks are left out,
+            but for apostrophes inside words, as ``normalise.strip_punctuation`` does with N-best lists; ``keep``: words
+            are what white space separates.
+    """
+
+    units: Units = "words"
+    lowercase: bool | None = None
+    punctuation: Punctuation | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("lowercase", "punctuation"):
+            given = getattr(self, name) is not None
+            if self.units == "words" and not given:
+                raise ValueError(f"{name} is missing: units words needs it")
+            if self.units == "pieces" and given:
+                raise ValueError(f"{name} is for units words: pieces are as their tokenizer makes them")
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class NgramConfig:
+    """How n-gram probabilities are estimated: interpolated modified Kneser-Ney (Chen and Goodman 1998).
+
+    Attributes:
+        order: words of the longest n-grams.
+        pruning: n-grams that occur so often or less are left out, a threshold an order from 1 on; the last holds for
+            the orders beyond. Nothing: all are kept. Words are never left out.
+        discount_fallback: the discounts of counts 1, 2 and 3 or more for orders whose own cannot be computed, as of
+            little or artificial text; null refuses such text.
+        estimator: ``lmplz`` is KenLM's program, ``own`` this package; ``auto`` is lmplz where it is installed. Both
+            give the same model, but for the last digits.
+    """
+
+    order: Annotated[int, Field(ge=LEAST_ORDER, le=MOST_ORDER)] = 5
+    pruning: tuple[Annotated[int, Field(ge=0)], ...] = ()
+    discount_fallback: tuple[float, float, float] | None = None
+    estimator: Estimator = "auto"
+
+    def __post_init__(self) -> None:
+        if len(self.pruning) > self.order:
+            raise ValueError(f"pruning has {len(self.pruning)} thresholds for order {self.order}")
+        if list(self.pruning) != sorted(self.pruning):
+            raise ValueError(
+                f"pruning {list(self.pruning)} must not fall: a part of an n-gram would be missing"
+            )
+        if self.pruning and self.pruning[0]:
+            raise ValueError(f"pruning {list(self.pruning)} must begin with 0: words are never left out")
+        for count, discount in enumerate(self.discount_fallback or (), start=1):
+            if not 0 < discount <= count:
+                raise ValueError(
+                    f"discount_fallback {discount} for count {count} is not above 0 and at most {count}"
+                )
+
+    @property
+    def thresholds(self) -> tuple[int, ...]:
+        """The pruning threshold of each order from 1 to `order`."""
+        given = self.pruning or (0,)
+        return (given + given[-1:] * self.order)[: self.order]

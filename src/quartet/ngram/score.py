@@ -1,0 +1,129 @@
+"""N-gram models for people who want scores: texts in, log-probabilities out, as of a LanguageModel."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quartet.errors import InputError
+from quartet.ngram.card import ARPA, TOKENIZER, NgramCard, load_card
+from quartet.ngram.tokens import RESERVED, UNKNOWN, Splitter, splitter
+from quartet.text.tokenizer import TextTokenizer
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One text of N tokens as an n-gram model reads it.
+
+    Attributes:
+        logprobs: (N + 1,) natural log-probabilities of the tokens and of the end of the sentence.
+        unknown: (N,) whether the model has never seen a token.
+    """
+
+    logprobs: Floats
+    unknown: NDArray[np.bool_]
+
+
+class NgramLM:
+    """An ARPA file with the rules that make a text its tokens. A text is one sentence.
+
+    An unknown token costs what the model gives <unk>, the share of one word that was never seen, and the context starts
+    anew after it: so every score is finite, but a figure a word flatters where many words are unknown, which all share
+    that one probability.
+
+    Attributes:
+        name: its entry in params.yaml.
+        scale: one line that goes beside every figure of this model.
+        masks, device: as a LanguageModel has them: one reading, on the CPU.
+        seed: of what is resampled from its scores; its estimation has no randomness.
+    """
+
+    masks = False
+    device = "cpu"
+
+    def __init__(self, model: Any, split: Splitter, card: NgramCard, seed: int = 0) -> None:
+        self.card = card
+        self.seed = seed
+        self._model = model
+        self._split = split
+
+    @property
+    def name(self) -> str:
+        return self.card.name
+
+    @property
+    def scale(self) -> str:
+        return self.card.scale
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all that decides the scores: the ARPA file and the rules that make a text its tokens."""
+        return hashlib.sha256(json.dumps(self.card.to_json(), sort_keys=True).encode("utf-8")).hexdigest()
+
+    def read(self, text: str) -> Reading:
+        """A text's tokens, each after those before it in the sentence."""
+        tokens = [UNKNOWN if token in RESERVED else token for token in self._split(text)]
+        scores = list(self._model.full_scores(" ".join(tokens), bos=True, eos=True))
+        assert len(scores) == len(tokens) + 1, "KenLM reads the same tokens"
+        return Reading(
+            np.array([log10 for log10, _, _ in scores], dtype=np.float64) * np.log(10),
+            np.array([unknown for _, _, unknown in scores[:-1]], dtype=bool),
+        )
+
+    def token_logprobs(self, texts: Sequence[str], masked: bool = True) -> list[Floats]:
+        """Natural log-probabilities of each text's tokens, in order, and of its end.
+
+        Args:
+            masked: nothing is masked; a LanguageModel has this argument.
+        """
+        return [self.read(text).logprobs for text in texts]
+
+    def score(self, texts: Sequence[str], masked: bool = True) -> list[float]:
+        """The sum of each text's token log-probabilities, in nats."""
+        return [float(values.sum()) for values in self.token_logprobs(texts, masked)]
+
+
+def load(folder: str | Path, seed: int = 0) -> NgramLM:
+    """Open an n-gram model: model.arpa.gz and manifest.json (and tokenizer.json where it counts pieces).
+
+    Raises:
+        InputError: the folder holds no n-gram model, one of its files is broken, or KenLM is not installed.
+    """
+    folder = Path(folder)
+    card = load_card(folder)
+    pieces = card.tokens.units == "pieces"
+    tokenizer = TextTokenizer.load(folder / TOKENIZER) if pieces else None
+    return NgramLM(open_arpa(folder / ARPA), splitter(card.tokens, tokenizer), card, seed)
+
+
+def open_arpa(path: str | Path) -> Any:
+    """An ARPA file, or a binary that KenLM made of one, as ``kenlm.Model``.
+
+    Raises:
+        InputError: KenLM is not installed, or cannot read the file.
+    """
+    try:
+        import kenlm
+    except ImportError as error:
+        raise InputError(
+            "kenlm", f"n-gram models need it ({error})", "pip install 'quartet[ngram]'"
+        ) from error
+    config = kenlm.Config()
+    config.show_progress = False
+    config.arpa_complain = kenlm.ARPALoadComplain.NONE
+    try:
+        return kenlm.Model(str(path), config)
+    except (OSError, RuntimeError) as error:
+        raise InputError(
+            path, f"KenLM cannot read it ({error})", "estimate or copy the model again"
+        ) from error

@@ -1,0 +1,86 @@
+"""Token log-probabilities kept on disk, so that a stopped scoring goes on and a text is not scored twice."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+
+from quartet.errors import InputError
+
+#: Keys that one question to the database may hold.
+BATCH = 500
+#: Seconds to wait for another process that writes.
+PATIENCE = 60.0
+
+
+class ScoreCache:
+    """A file of log-probabilities by model, reading and text; several processes may use it at once.
+
+    What is put into it is on the disk when :meth:`put` returns.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        """Open the file, or make it.
+
+        Raises:
+            InputError: the file is no cache of scores, or cannot be written.
+        """
+        self.path = Path(path)
+        with self._errors():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._database = sqlite3.connect(self.path, timeout=PATIENCE)
+            self._database.execute("PRAGMA journal_mode=WAL")
+            self._database.execute("CREATE TABLE IF NOT EXISTS scores (key BLOB PRIMARY KEY, logprobs BLOB)")
+
+    @staticmethod
+    def key(fingerprint: str, masked: bool, text: str) -> bytes:
+        """What stands for one text as one model reads it.
+
+        Args:
+            fingerprint: of the model: weights, settings and tokenizer.
+        """
+        parts = [fingerprint, str(masked), text]
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, np.ndarray]:
+        """Those of the keys that are there."""
+        found: dict[bytes, np.ndarray] = {}
+        with self._errors():
+            for at in range(0, len(keys), BATCH):
+                part = keys[at : at + BATCH]
+                marks = ",".join("?" * len(part))
+                rows = self._database.execute(
+                    f"SELECT key, logprobs FROM scores WHERE key IN ({marks})",  # noqa: S608  # only marks
+                    part,
+                )
+                found |= {key: np.frombuffer(blob, dtype=np.float64).copy() for key, blob in rows}
+        return found
+
+    def put(self, scores: Mapping[bytes, np.ndarray]) -> None:
+        """Keep log-probabilities; all of them, or (killed, or the disk is full) none."""
+        rows = [(key, np.asarray(values, dtype=np.float64).tobytes()) for key, values in scores.items()]
+        with self._errors(), self._database:
+            self._database.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?)", rows)
+
+    def __enter__(self) -> ScoreCache:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._database.close()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise InputError(
+                self.path, f"cannot be used as a cache of scores ({error})", "delete it"
+            ) from error

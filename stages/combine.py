@@ -1,0 +1,114 @@
+"""combine: each pair of ``rerank.combine`` weighed together, from the scores that rerank wrote."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pipeline.layout import Layout
+from pipeline.lists import (
+    SPLITS,
+    Judged,
+    Ranker,
+    System,
+    combined_name,
+    judged,
+    rows_of_outcome,
+    systems,
+)
+from pipeline.params import Params, load
+from pipeline.progress import say
+from pipeline.results import rows_of
+from pipeline.run import main
+from pipeline.tracking import stage_run
+from quartet.errors import InputError
+from quartet.nbest.combine import combine
+from quartet.nbest.rerank import Candidates, weight_grid
+from quartet.nbest.rescored import read_rescored, write_rescored
+from quartet.results import Measure, Result, write_results
+
+
+def combine_pairs() -> None:
+    """Write the rows of every pair on every set of lists, and its reranked lists of test."""
+    params = load()
+    layout = Layout(params.experiment)
+    layout.combined.mkdir(parents=True, exist_ok=True)
+    rows: list[Result] = []
+    with stage_run(params, "combine") as run:
+        known = systems(params, layout)
+        for list_name in params.nbest if params.rerank.combine else ():
+            splits = {split: judged(params, layout, list_name, split) for split in SPLITS}
+            for pair in params.rerank.combine:
+                for seed in params.seeds:
+                    rows += combine_pair(params, layout, known, pair, seed, list_name, splits)
+        write_results(layout.rows("combine"), rows)
+        run.log_results(rows)
+
+
+def combine_pair(
+    params: Params,
+    layout: Layout,
+    known: dict[str, System],
+    pair: tuple[str, str],
+    seed: int,
+    name: str,
+    splits: dict[str, Judged],
+) -> list[Result]:
+    """One pair, trained with one seed, on one set of lists.
+
+    Raises:
+        InputError: one of the pair reranked nothing (only masked models have a reading of the intact input).
+    """
+    for system in pair:
+        if system not in known:
+            reason = f"{system} reranked nothing; there are {', '.join(known)}"
+            raise InputError("params.yaml: rerank.combine", reason)
+    dev, test = (
+        [scored(layout, system, known[system], seed, name, split, each) for system in pair]
+        for split, each in splits.items()
+    )
+    weights = params.rerank.weights
+    grid = weight_grid(weights.start, weights.stop, weights.step)
+    shares = weight_grid(0.0, 1.0, weights.step)
+    found = combine((dev[0], dev[1]), (test[0], test[1]), grid, shares)
+    system = combined_name(pair)
+    write_rescored(
+        layout.reranked(layout.combined, seed, system, name, "test"), found.test, found.reranking.weight
+    )
+    mixed = dev[0].mixed(dev[1], found.share)
+    ranker = Ranker(system, "cpu", f"{pair[0]} and {pair[1]}, weighed on dev", seed)
+    share = rows_of(
+        {"share": Measure(found.share, len(found.reranking.reranked.counts))},
+        params=params,
+        table="rerank",
+        system=system,
+        dataset=name,
+        split="test",
+        device=ranker.device,
+        scale=ranker.scale,
+        seed=seed,
+    )
+    say(f"{system} on {name}: weight {found.reranking.weight:g}, share of {pair[1]} {found.share:g}")
+    return share + rows_of_outcome(params, name, ranker, found.reranking, mixed, found.test)
+
+
+def scored(
+    layout: Layout, system: str, of: System, seed: int, name: str, split: str, judged_split: Judged
+) -> Candidates:
+    """The lists with the scores that a system gave them.
+
+    Raises:
+        InputError: the written scores are of other lists.
+    """
+    path = layout.reranked(layout.rescored(of.model), of.seed(seed), system, name, split)
+    known = {row.utterance: row.lm for row in read_rescored(path)}
+    scores = []
+    for one in judged_split.lists:
+        lm = known.get(one.utterance, {})
+        if any(each.text not in lm for each in one.hypotheses):
+            raise InputError(path, f'utterance "{one.utterance}" has other hypotheses here', "run dvc repro")
+        scores.append(np.array([lm[each.text] for each in one.hypotheses]))
+    return Candidates(judged_split.lists, scores, judged_split.table)
+
+
+if __name__ == "__main__":
+    main(combine_pairs)

@@ -1,0 +1,77 @@
+"""compare: every two systems that reranked a set of lists held against each other, on test."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+from pipeline.layout import Layout
+from pipeline.lists import combined_name, metric_of, systems
+from pipeline.params import Params, load
+from pipeline.progress import say
+from pipeline.results import rows_of
+from pipeline.run import main
+from pipeline.tracking import stage_run
+from quartet.nbest.compare import compare
+from quartet.nbest.rescored import read_rescored
+from quartet.results import Measure, Result, write_results
+
+
+def compare_systems() -> None:
+    """Write the rows of every pair of systems on every set of lists: the first minus the second, of each seed."""
+    params = load()
+    layout = Layout(params.experiment)
+    rows: list[Result] = []
+    with stage_run(params, "compare") as run:
+        for name in params.nbest:
+            for seed in params.seeds:
+                rows += compare_on(params, layout, name, seed)
+        write_results(layout.rows("compare"), rows)
+        run.log_results(rows)
+    say(f"{len(rows)} rows of pairs of systems -> {layout.rows('compare')}")
+
+
+def compare_on(params: Params, layout: Layout, name: str, seed: int) -> list[Result]:
+    """Every pair on one set of lists."""
+    metric = metric_of(params.nbest[name])
+    written = {system: read_rescored(path) for system, path in results_of(params, layout, name, seed).items()}
+    rows: list[Result] = []
+    for ours, theirs in itertools.combinations(written, 2):
+        found = compare(written[theirs], written[ours], metric, params.bootstrap, seed)
+        n = found.utterances
+        measures = {
+            f"{metric.name}-difference": found.comparison.difference,
+            "p-value": Measure(found.comparison.p_value, n),
+            "better": Measure(found.wins, n),
+            "worse": Measure(found.losses, n),
+        }
+        if found.comparison.detectable is not None:
+            measures[f"{metric.name}-detectable"] = Measure(found.comparison.detectable, n)
+        rows += rows_of(
+            measures,
+            params=params,
+            table="rerank-pairs",
+            system=f"{ours} - {theirs}",
+            dataset=name,
+            split="test",
+            device="cpu",
+            scale=f"{n} utterances",
+            seed=seed,
+        )
+    return rows
+
+
+def results_of(params: Params, layout: Layout, name: str, seed: int) -> dict[str, Path]:
+    """The written lists of each system with one seed."""
+    found = {
+        system: layout.reranked(layout.rescored(of.model), of.seed(seed), system, name, "test")
+        for system, of in systems(params, layout).items()
+    }
+    for pair in params.rerank.combine:
+        system = combined_name(pair)
+        found[system] = layout.reranked(layout.combined, seed, system, name, "test")
+    return found
+
+
+if __name__ == "__main__":
+    main(compare_systems)

@@ -1,0 +1,247 @@
+"""translate@<name>: train a translator on parallel text, and write its N-best lists of dev and test."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib.metadata
+import json
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import quartet
+from pipeline.layout import MANIFEST, Layout
+from pipeline.params import Params, Translator, entry, load
+from pipeline.progress import bar, quiet, say
+from pipeline.results import rows_of
+from pipeline.run import choose_device, main, set_threads
+from pipeline.tracking import Run, stage_run
+from quartet.files import atomic_dir, atomic_path, read_json, sha256, write_json
+from quartet.nbest.generate import beam, translation, writing
+from quartet.nbest.generate.pairs import encode_pairs
+from quartet.nbest.generate.parallel import ParallelText, read_parallel
+from quartet.nbest.generate.training import fit_translator
+from quartet.nbest.generate.vocabulary import train_pieces
+from quartet.results import Measure, Result, write_results
+
+#: The code that decides what a training does: a change of it starts anew. The search is no part of it.
+CODE = (
+    *(f"nbest/generate/{name}.py" for name in ("pairs", "parallel", "training", "translation", "vocabulary")),
+    *(f"training/{name}.py" for name in ("callbacks", "fit", "optim", "randomness")),
+)
+SPLITS = ("train", "dev", "test")
+#: Whose version may change a number.
+PACKAGES = ("pytorch-lightning", "sacrebleu", "tokenizers", "torch", "transformers")
+
+
+def translate(name: str) -> None:
+    """Put {dev,test}.json and manifest.json into artifacts/<experiment>/translations/<name>, the model beside them."""
+    params = load()
+    layout = Layout(params.experiment)
+    settings = entry(params.translators, name, "translators")
+    set_threads(params.threads)
+    device = choose_device(params.device)
+    files = {split: [Path(params.data.root) / path for path in getattr(settings, split)] for split in SPLITS}
+    texts = {split: read_parallel(*files[split]) for split in SPLITS}
+    folder = layout.resume(f"translator-{name}", settings.seed) / fingerprint(settings, files, device)
+    unfinished_run = folder / "mlflow-run"
+    run_id = unfinished_run.read_text() if unfinished_run.is_file() else None
+    with stage_run(params, "translate", name, run_id=run_id) as run:
+        folder.mkdir(parents=True, exist_ok=True)
+        unfinished_run.write_text(run.id)
+        if not (folder / "model").is_dir():
+            train(name, settings, texts, folder, device, run)
+        translator = translation.load_translator(folder / "model", device)
+        curve = read_json(folder / "curve.json")
+        run.stopwatch.add("train", **curve["run"])
+        manifest: dict[str, Any] = {
+            "languages": settings.languages,
+            "model": dataclasses.asdict(settings.config),
+            "tokenizer": dataclasses.asdict(settings.tokenizer),
+            "training": dataclasses.asdict(settings.training),
+            "label_smoothing": settings.label_smoothing,
+            "seed": settings.seed,
+            "beam": dataclasses.asdict(settings.beam),
+            "device": device,
+            "weights": {
+                "step": curve["weights_step"],
+                "sha256": sha256(folder / "model" / translation.WEIGHTS),
+            },
+            "versions": {package: importlib.metadata.version(package) for package in PACKAGES},
+            "sources": {
+                split: described(getattr(settings, split), files[split], texts[split]) for split in SPLITS
+            },
+            "dropped_pairs": curve["dropped"],
+        }
+        with atomic_dir(layout.translations(name)) as output:
+            for split in ("dev", "test"):
+                manifest[split] = decode(translator, settings, split, texts[split], output, run)
+            write_json(output / MANIFEST, manifest)
+        with atomic_dir(layout.translator(name)) as output:
+            shutil.copytree(folder / "model", output, dirs_exist_ok=True)
+        write_curve(layout.translator_curve(name), settings.seed, curve["points"])
+        rows = rows_of_translator(params, name, curve, manifest, translator.card)
+        write_results(layout.rows("translate", name), rows)
+        run.log_results(rows)
+        run.log_manifest(manifest)
+        run.log_artifact(layout.translator_curve(name))
+        run.log_artifact(layout.translations(name) / MANIFEST)
+    unfinished_run.unlink()
+    for older in folder.parent.iterdir():
+        if older != folder:
+            shutil.rmtree(older)
+
+
+def fingerprint(settings: Translator, files: dict[str, list[Path]], device: str) -> str:
+    """A name for one training: equal only where what it depends on is. The beam and the test text may differ."""
+    source = Path(quartet.__file__).parent
+    chosen = {
+        key: value for key, value in dataclasses.asdict(settings).items() if key not in ("beam", "test")
+    }
+    parts = [
+        json.dumps(chosen, sort_keys=True),
+        *(sha256(path) for split in ("train", "dev") for path in files[split]),
+        *(sha256(source / path) for path in CODE),
+        device,
+    ]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def train(
+    name: str,
+    settings: Translator,
+    texts: dict[str, ParallelText],
+    folder: Path,
+    device: str,
+    run: Run,
+) -> None:
+    """Train and keep the outcome in `folder`/model and `folder`/curve.json."""
+    text = texts["train"]
+    tokenizer = train_pieces([*text.source, *text.target], settings.tokenizer)
+    pairs = {split: encode_pairs(texts[split], tokenizer, settings.max_length) for split in ("train", "dev")}
+    say(f"{' and '.join(settings.train)}: {len(text):,} pairs -> translator {name}")
+    trained = fit_translator(
+        settings.config,
+        settings.training,
+        tokenizer.vocab_size,
+        pairs["train"],
+        pairs["dev"],
+        label_smoothing=settings.label_smoothing,
+        seed=settings.seed,
+        resume=folder / "resume.ckpt",
+        device=device,
+        progress=not quiet(),
+        report=run.log_metric,
+    )
+    card = translation.TranslatorCard(
+        name=name,
+        languages=settings.languages,
+        seed=settings.seed,
+        steps=settings.training.steps,
+        weights_step=trained.weights_step,
+        pairs=len(pairs["train"]),
+        parameters=translation.parameter_count(trained.network),
+        model=settings.config,
+        training=settings.training,
+        label_smoothing=settings.label_smoothing,
+    )
+    write_json(
+        folder / "curve.json",
+        {
+            "points": trained.curve,
+            "weights_step": trained.weights_step,
+            "targets": trained.targets,
+            "tokens": trained.tokens,
+            "dropped": {split: each.dropped for split, each in pairs.items()},
+            "run": {"seconds": trained.seconds, "steps": trained.steps, "tokens": trained.run_tokens},
+        },
+    )
+    with atomic_dir(folder / "model") as output:
+        translation.save_translator(output, translation.Translator(trained.network, tokenizer, card))
+    (folder / "resume.ckpt").unlink(missing_ok=True)
+
+
+def decode(
+    translator: translation.Translator,
+    settings: Translator,
+    split: str,
+    text: ParallelText,
+    output: Path,
+    run: Run,
+) -> dict[str, Any]:
+    """Write the lists of one split; what the manifest says of them."""
+    from sacrebleu.metrics.bleu import BLEU
+
+    started = time.perf_counter()
+    with bar(f"{split}: translating", total=len(text)) as shown:
+        found = beam.search(translator, text.source, settings.beam, shown.advance)
+    run.stopwatch.add(f"search/{split}", time.perf_counter() - started, sentences=len(text))
+    path = output / f"{split}.json"
+    writing.write_lists(path, split, text, found.lists)
+    bleu = BLEU()
+    score = bleu.corpus_score([one[0].text for one in found.lists], [list(text.target)]).score
+    say(f"{split}: {len(text):,} lists, 1-best BLEU {score:.2f}")
+    return {
+        "sha256": sha256(path),
+        "lists": len(found.lists),
+        "hypotheses": sum(map(len, found.lists)),
+        "merged_hypotheses": found.merged,
+        "hypotheses_at_length_limit": found.ended,
+        "cut_sources": found.cut,
+        "bleu": score,
+        "bleu_signature": str(bleu.get_signature()),
+    }
+
+
+def described(names: tuple[str, str], files: list[Path], text: ParallelText) -> dict[str, Any]:
+    """The files of a split, as the settings name them, and their content."""
+    found = [{"source": name, "sha256": sha256(path)} for name, path in zip(names, files, strict=True)]
+    return {"pairs": len(text), "files": found}
+
+
+def write_curve(path: Path, seed: int, points: list[list[float]]) -> None:
+    """The validation losses as CSV: seed, step, loss in nats a target."""
+    lines = ["seed,step,loss", *(f"{seed},{step},{loss:.6f}" for step, loss in points)]
+    with atomic_path(path) as temporary:
+        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def rows_of_translator(
+    params: Params,
+    name: str,
+    curve: dict[str, Any],
+    manifest: dict[str, Any],
+    card: translation.TranslatorCard,
+) -> list[Result]:
+    """The loss behind the weights, the sizes, and the BLEU of the best hypotheses."""
+    loss = dict(curve["points"])[curve["weights_step"]]
+    measures = {
+        "dev": {
+            "loss": Measure(loss, curve["targets"]),
+            "tokens": Measure(curve["tokens"], 1),
+            "parameters": Measure(card.parameters, 1),
+            "bleu": Measure(manifest["dev"]["bleu"], manifest["dev"]["lists"]),
+        },
+        "test": {"bleu": Measure(manifest["test"]["bleu"], manifest["test"]["lists"])},
+    }
+    return [
+        row
+        for split, found in measures.items()
+        for row in rows_of(
+            found,
+            params=params,
+            table="training",
+            system=name,
+            dataset=name,
+            split=split,
+            device=manifest["device"],
+            scale=card.scale,
+            seed=card.seed,
+        )
+    ]
+
+
+if __name__ == "__main__":
+    main(translate)

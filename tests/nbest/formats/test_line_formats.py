@@ -1,0 +1,163 @@
+"""Moses, NeMo and Kaldi: what is legal is read exactly, what is malformed is named with its line."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from quartet.errors import InputError
+from quartet.nbest.formats import Files, Reading, read
+from tests.nbest.lists import nbest
+
+MOSES = """\
+0||| this one .  ||| d: 0 -7.6 lm: -41 w: -9 ||| -14.6
+0 ||| this , two ||| LM0= -41.3 Distortion0= 0 ||| -1.5e1 ||| 0-0 1-2=2 ||| 0-1
+0 |||  ||| lm_0=-3.5 tm=2 ||| -20
+2 ||| a ||| ||| 3
+"""
+
+
+def moses(tmp_path: Path, text: str, references: str | None = None, skip: bool = False) -> Reading:
+    path = tmp_path / "nbest.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    other = None if references is None else tmp_path / "reference.txt"
+    if other is not None:
+        other.write_text(references)
+    return read("moses", Files(path, references=other), skip)
+
+
+def test_moses_in_its_several_styles(tmp_path: Path) -> None:
+    assert moses(tmp_path, MOSES, "first\nunused\n\nunused\n").lists == [
+        nbest("0", "first", ("this one .", -14.6), ("this , two", -15.0), ("", -20.0)),
+        nbest("2", "", ("a", 3.0)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0 ||| a ||| f ||| nan\n", 'nbest.gz:1: a finite number was expected as the score, not "nan"'),
+        ("0 ||| a ||| f ||| 1e999\n", "nbest.gz:1: the score is inf"),
+        ("0 ||| a ||| f\n", "nbest.gz:1: has 3 fields"),
+        ("0 ||| a ||| f ||| -1", "nbest.gz:1: the last line does not end"),
+        ("0 ||| a ||| f ||| -1\n\n", "nbest.gz:2: does not start with a sentence's number"),
+        ("00 ||| a ||| f ||| -1\n", "nbest.gz:1: does not start with a sentence's number"),
+        (
+            "0 ||| a ||| f ||| -1\n1 ||| a ||| f ||| -1\n0 ||| b ||| f ||| -2\n",
+            'sentence "0": occurs twice, first on',
+        ),
+        ("0 ||| a ||| f ||| -1.51 ||| b ||| f ||| -2\n", "two lines may run together"),
+    ],
+)
+def test_malformed_moses_lines_are_named(text: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        moses(tmp_path, text)
+    assert words in str(caught.value)
+
+
+def test_a_lost_line_takes_the_lists_beside_it_with_it(tmp_path: Path) -> None:
+    rows = [f"{sentence} ||| a ||| f ||| -1" for sentence in (0, 0, 1, 2, 2, 3)]
+    reading = moses(tmp_path, "\n".join([*rows[:3], "||| lost", *rows[3:]]) + "\n", skip=True)
+    assert [one.utterance for one in reading.lists] == ["0", "3"]
+    assert reading.entries == 5
+    assert [str(error).partition("nbest.gz:")[2][:1] for error in reading.refused] == ["4", "3", "5"]
+
+
+def test_moses_references_must_reach_the_last_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"reference\.txt: has 2 lines, and the lists go up to number 2"):
+        moses(tmp_path, MOSES, "first\nsecond\n")
+
+
+def nemo(
+    tmp_path: Path, text: str, beam: int = 2, references: str | None = None, skip: bool = False
+) -> Reading:
+    path = tmp_path / "beams.tsv"
+    path.write_text(text)
+    other = None if references is None else tmp_path / "reference.txt"
+    if other is not None:
+        other.write_text(references)
+    return read("nemo", Files(path, references=other, beam=beam), skip)
+
+
+def test_nemo_beams_are_told_apart_by_counting(tmp_path: Path) -> None:
+    text = "a b\t-1.25\n\t-2\nc\t-0.5\nd  e\t-.75\n"
+    assert nemo(tmp_path, text, references="a b\n\n").lists == [
+        nbest("1", "a b", ("a b", -1.25), ("", -2.0)),
+        nbest("2", "", ("c", -0.5), ("d  e", -0.75)),
+    ]
+    with pytest.raises(InputError, match=r"reference\.txt: has 3 lines for 2 lists"):
+        nemo(tmp_path, text, references="a\nb\nc\n")
+    with pytest.raises(InputError, match=r"beams\.tsv:4: utterance 2: has 1 of 3 lines; the beam is another"):
+        nemo(tmp_path, text, beam=3)
+    with pytest.raises(
+        InputError, match=r"beams\.tsv:2: a text, a tab and a score were expected, not 1 fields"
+    ):
+        nemo(tmp_path, "a\t-1\nb -2\n")
+    with pytest.raises(InputError, match=r'beams\.tsv:1: .* not "-inf"'):
+        nemo(tmp_path, "a\t-inf\nb\t-2\n")
+
+
+def test_nemo_refuses_a_list_and_keeps_the_count_of_the_others(tmp_path: Path) -> None:
+    reading = nemo(tmp_path, "a\t-1\nb\t-2\nc\nd\t-4\ne\t-5\nf\t-6\n", references="A\nC\nE\n", skip=True)
+    assert [(one.utterance, one.reference) for one in reading.lists] == [("1", "A"), ("3", "E")]
+    assert (reading.entries, len(reading.refused)) == (3, 1)
+
+
+TEXT = "spk-u-2-1 a b\nspk-u-2-2\nspk-u-1-2 d\nspk-u-1-1  c\n"
+ACOUSTIC = "spk-u-2-1 10\nspk-u-2-2 5.5\nspk-u-1-1 -3\nspk-u-1-2 20\n"
+GRAPH = "spk-u-2-1 1\nspk-u-2-2 4\nspk-u-1-1 2\nspk-u-1-2 0.25\n"
+
+
+def kaldi(
+    tmp_path: Path, text: str = TEXT, costs: tuple[str, ...] = (ACOUSTIC, GRAPH), skip: bool = False
+) -> Reading:
+    (tmp_path / "text").write_text(text)
+    scores = []
+    for name, content, weight in zip(("ac_cost", "lm_cost"), costs, (0.5, 1.0), strict=False):
+        (tmp_path / name).write_text(content)
+        scores.append((tmp_path / name, weight))
+    return read("kaldi", Files(tmp_path / "text", tuple(scores)), skip)
+
+
+def test_kaldi_scores_are_minus_the_weighted_costs(tmp_path: Path) -> None:
+    assert kaldi(tmp_path).lists == [
+        nbest("spk-u-2", None, ("a b", -6.0), ("", -6.75)),
+        nbest("spk-u-1", None, ("c", -0.5), ("d", -10.25)),
+    ]
+    assert kaldi(tmp_path, costs=()).lists == [
+        nbest("spk-u-2", None, ("a b", None), ("", None)),
+        nbest("spk-u-1", None, ("c", None), ("d", None)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "costs", "words"),
+    [
+        (TEXT + "spk 3\n", (), 'text:5: "spk" is not an utterance, a minus and a rank'),
+        (TEXT + "u-0 a\n", (), 'text:5: "u-0" is not an utterance'),
+        (TEXT + "spk-u-1-1 a\n", (), 'text:5: the key "spk-u-1-1" occurs twice'),
+        (TEXT + "spk-u-1-4 a\n", (), "spk-u-1-3 is missing but spk-u-1-4 is there"),
+        (TEXT + "spk-u-1-3 a\n", (ACOUSTIC,), 'ac_cost: has no line "spk-u-1-3", which another file has'),
+        (TEXT, (ACOUSTIC + "spk-u-1-3 2\n",), 'text: has no line "spk-u-1-3"'),
+        (TEXT, (ACOUSTIC + "new-1 2\n",), 'text: has no line "new-1"'),
+        (TEXT, (ACOUSTIC.replace("5.5", "nan"),), "ac_cost:2: a finite number was expected as the cost"),
+        (TEXT, (ACOUSTIC, GRAPH.replace("0.25", "")), "lm_cost:4: a finite number was expected as the cost"),
+        (TEXT, (ACOUSTIC + "?\n",), 'ac_cost:5: "?" is not an utterance'),
+        (TEXT[:-1], (), "text:4: the last line does not end"),
+    ],
+)
+def test_malformed_kaldi_lines_are_named(
+    text: str, costs: tuple[str, ...], words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError) as caught:
+        kaldi(tmp_path, text, costs)
+    assert words in str(caught.value)
+
+
+def test_kaldi_refuses_an_utterance_and_keeps_the_others(tmp_path: Path) -> None:
+    reading = kaldi(tmp_path, TEXT, (ACOUSTIC.replace("5.5", "nan") + "?\n", GRAPH + "new-1 2\n"), skip=True)
+    assert [one.utterance for one in reading.lists] == ["spk-u-1"]
+    assert reading.entries == 4
+    assert len(reading.refused) == 3

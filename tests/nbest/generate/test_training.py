@@ -1,0 +1,162 @@
+"""A translator learns, repeats itself, and a stopped training goes on bit for bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from quartet.errors import InputError
+from quartet.nbest.generate.config import TranslatorConfig
+from quartet.nbest.generate.pairs import PairSource, encode_pairs
+from quartet.nbest.generate.parallel import ParallelText
+from quartet.nbest.generate.training import TrainedTranslator, TranslationModule, fit_translator
+from quartet.nbest.generate.translation import build, weights
+from quartet.training.callbacks import ResumePoint
+from tests.nbest.generate import toy
+
+pytest.importorskip("transformers", reason="translators need the extra hf")
+
+
+def test_it_learns(toy_training: TrainedTranslator) -> None:
+    assert [step for step, _ in toy_training.curve] == [100, 200, 300]
+    assert toy_training.curve[-1][1] < 0.25 < toy_training.curve[0][1] < 1
+    assert (toy_training.steps, toy_training.tokens) == (300, toy_training.run_tokens)
+    assert toy_training.targets == int((encode_pairs(toy.DEV, toy.tokenizer(), 24).target.lengths + 1).sum())
+
+
+class Killed(Exception):
+    pass
+
+
+def killed_at(step: int, patch: pytest.MonkeyPatch) -> None:
+    """Make trainings stop right after a step."""
+    original = ResumePoint.on_train_batch_end
+
+    def stop(self: ResumePoint, trainer: Any, *rest: Any) -> None:
+        original(self, trainer, *rest)
+        if trainer.global_step == step:
+            raise Killed
+
+    patch.setattr(ResumePoint, "on_train_batch_end", stop)
+
+
+@pytest.mark.parametrize(("validate", "accumulate"), [(6, 1), (5, 2)])
+def test_a_killed_training_goes_on_bit_for_bit(
+    validate: int, accumulate: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped after step 8, its last resume point at step 5; with dropout, and the best weights of before the stop."""
+    model = TranslatorConfig(
+        layers=1,
+        dim=16,
+        heads=2,
+        inner=32,
+        dropout=0.1,
+        attention_dropout=0.1,
+        inner_dropout=0.1,
+        max_length=24,
+    )
+    changes = {"steps": 12, "validate_every": validate, "checkpoint_every": 5, "accumulate": accumulate}
+    whole = toy.fit(tmp_path / "whole.ckpt", model, **changes)
+    with monkeypatch.context() as patch:
+        killed_at(8, patch)
+        with pytest.raises(Killed):
+            toy.fit(tmp_path / "killed.ckpt", model, **changes)
+    resumed = toy.fit(tmp_path / "killed.ckpt", model, **changes)
+    assert (resumed.steps, resumed.curve, resumed.tokens) == (7, whole.curve, whole.tokens)
+    assert 0 < resumed.run_tokens < whole.run_tokens
+    for name, tensor in weights(whole.network).items():
+        assert torch.equal(tensor, weights(resumed.network)[name]), name
+
+
+def test_the_same_seed_gives_the_same_weights(tmp_path: Path) -> None:
+    first, second = (toy.fit(tmp_path / f"{run}.ckpt", steps=5, validate_every=5) for run in "ab")
+    assert first.curve == second.curve
+    for name, tensor in weights(first.network).items():
+        assert torch.equal(tensor, weights(second.network)[name]), name
+
+
+def test_the_best_weights_are_those_of_the_lowest_loss(tmp_path: Path) -> None:
+    """A rate that is far too high spoils what the warm-up reached."""
+    changes = {"steps": 40, "validate_every": 5, "learning_rate": 0.5, "warmup": 0.9, "schedule": "constant"}
+    best = toy.fit(tmp_path / "best.ckpt", **changes)
+    last = toy.fit(tmp_path / "last.ckpt", weights="last", **changes)
+    assert best.curve == last.curve
+    lowest = min(loss for _, loss in best.curve)
+    assert dict(best.curve)[best.weights_step] == lowest < best.curve[-1][1]
+    assert last.weights_step == 40
+    assert loss_of(last) == pytest.approx(last.curve[-1][1], rel=1e-5)
+    assert loss_of(best) == pytest.approx(lowest, rel=1e-5)
+
+
+def loss_of(trained: TrainedTranslator) -> float:
+    """The loss of the dev text, counted apart from the training."""
+    module = TranslationModule(trained.network, toy.settings(), 0.1, 1, None)
+    source = PairSource(encode_pairs(toy.DEV, toy.tokenizer(), 24), batch_tokens=200, seed=None)
+    batches = [source.batch(step) for step in range(source.steps_per_epoch)]
+    with torch.no_grad():
+        return sum(module.loss(batch, 0.0).item() for batch in batches) / trained.targets
+
+
+def test_parts_give_the_gradient_of_the_whole() -> None:
+    torch.manual_seed(1)
+    module = TranslationModule(build(toy.MODEL, 340), toy.settings(), 0.1, 1, None)
+    batch = PairSource(encode_pairs(toy.TRAIN, toy.tokenizer(), 24), batch_tokens=200, seed=1).batch(0)
+    gradients = []
+    for parts in (1, 3):
+        module.zero_grad()
+        for part in batch.split(parts):
+            (module.loss(part, 0.1) / part.step_targets).backward()
+        gradients.append([each.grad.clone() for each in module.parameters() if each.grad is not None])
+    for whole, summed in zip(*gradients, strict=True):
+        assert torch.allclose(whole, summed, atol=1e-6)
+
+
+def test_label_smoothing_mixes_in_the_uniform_distribution() -> None:
+    torch.manual_seed(1)
+    module = TranslationModule(build(toy.MODEL, 340), toy.settings(), 0.1, 1, None)
+    batch = PairSource(encode_pairs(toy.DEV, toy.tokenizer(), 24), batch_tokens=200, seed=None).batch(0)
+    with torch.no_grad():
+        plain, uniform = module.loss(batch, 0.0), module.loss(batch, 1.0)
+        assert torch.allclose(module.loss(batch, 0.1), 0.9 * plain + 0.1 * uniform)
+
+
+def test_the_curve_is_reported_and_the_last_point_belongs_to_the_weights(tmp_path: Path) -> None:
+    seen: list[tuple[str, float, int]] = []
+    pieces = toy.tokenizer()
+    pairs = encode_pairs(toy.DEV, pieces, 24)
+    trained = fit_translator(
+        toy.MODEL,
+        toy.settings(steps=8, validate_every=5, weights="last"),
+        pieces.vocab_size,
+        pairs,
+        pairs,
+        label_smoothing=0.0,
+        seed=1,
+        resume=tmp_path / "a.ckpt",
+        report=lambda *point: seen.append(point),
+    )
+    assert [step for step, _ in trained.curve] == [5, 8]
+    assert [(name, value) for name, value, _ in seen] == [
+        ("validation_loss", loss) for _, loss in trained.curve
+    ]
+
+
+def test_a_loss_that_is_no_number_and_text_that_is_too_long_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"training step \d+: the loss is .*learning_rate"):
+        toy.fit(tmp_path / "a.ckpt", learning_rate=1e30, clip=0.0, warmup=0.0)
+    pieces = toy.tokenizer()
+    long = encode_pairs(ParallelText(("der Hund " * 30,), ("the dog",)), pieces, 24)
+    with pytest.raises(InputError, match="the dev text: no pair is within max_length 24"):
+        fit_translator(
+            toy.MODEL,
+            toy.settings(),
+            pieces.vocab_size,
+            encode_pairs(toy.DEV, pieces, 24),
+            long,
+            label_smoothing=0.1,
+            seed=1,
+            resume=tmp_path / "b.ckpt",
+        )

@@ -1,0 +1,101 @@
+"""A translator's folder: opened by us and by transformers alike, and refused where it is not whole."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from quartet.errors import InputError
+from quartet.nbest.generate.translation import (
+    CARD,
+    TOKENIZER,
+    WEIGHTS,
+    Translator,
+    build,
+    fill,
+    load_translator,
+    save_translator,
+    weights,
+)
+from quartet.nbest.generate.vocabulary import PieceTokenizer
+from tests.nbest.generate import toy
+
+transformers = pytest.importorskip("transformers", reason="translators need the extra hf")
+
+INPUT = {"input_ids": torch.tensor([[300, 301, 6]]), "decoder_input_ids": torch.tensor([[5, 302, 303]])}
+
+
+@pytest.fixture
+def folder(toy_translator: Translator, tmp_path: Path) -> Path:
+    save_translator(tmp_path, toy_translator)
+    return tmp_path
+
+
+def test_what_is_saved_is_opened_again(toy_translator: Translator, folder: Path) -> None:
+    opened = load_translator(folder)
+    assert opened.card == toy_translator.card
+    assert opened.tokenizer.sha256 == toy_translator.tokenizer.sha256
+    assert not opened.network.training
+    assert torch.equal(opened.network(**INPUT).logits, toy_translator.network(**INPUT).logits)
+
+
+def test_transformers_opens_it_too(toy_translator: Translator, folder: Path) -> None:
+    theirs = transformers.MarianMTModel.from_pretrained(folder, local_files_only=True).eval()
+    assert torch.equal(theirs(**INPUT).logits, toy_translator.network(**INPUT).logits)
+
+
+def test_each_tensor_is_saved_once_and_shared_ones_stay_shared(toy_translator: Translator) -> None:
+    tensors = weights(toy_translator.network)
+    assert (
+        sum(tensor.numel() for tensor in tensors.values()) == toy_translator.card.parameters + 340
+    )  # the fixed bias
+    network = build(toy.MODEL, 340)
+    fill(network, tensors)
+    assert network.lm_head.weight is network.model.encoder.embed_tokens.weight
+    assert torch.equal(network.lm_head.weight, toy_translator.network.lm_head.weight)
+
+
+def test_an_output_layer_of_its_own_is_saved_too(tmp_path: Path, toy_translator: Translator) -> None:
+    model = replace(toy.MODEL, tie_embeddings=False)
+    network = build(model, 340).eval()
+    assert network.lm_head.weight is not network.model.shared.weight
+    card = replace(toy_translator.card, model=model)
+    save_translator(tmp_path, Translator(network, toy_translator.tokenizer, card))
+    assert torch.equal(load_translator(tmp_path).network(**INPUT).logits, network(**INPUT).logits)
+
+
+def test_an_id_decodes_to_the_tokenizers_piece(folder: Path) -> None:
+    assert PieceTokenizer.load(folder / TOKENIZER).decode(INPUT["input_ids"][0].tolist())
+
+
+def test_a_folder_that_is_not_whole_is_refused(folder: Path, tmp_path: Path) -> None:
+    whole = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    card = json.loads(whole[CARD])
+
+    def refused(name: str, content: bytes | None, match: str) -> None:
+        for each, data in whole.items():
+            (folder / each).write_bytes(data)
+        if content is None:
+            (folder / name).unlink()
+        else:
+            (folder / name).write_bytes(content)
+        with pytest.raises(InputError, match=match):
+            load_translator(folder)
+
+    refused(CARD, None, r"not a translator: it has no translator\.json")
+    refused(CARD, b"{", "not valid JSON")
+    refused(CARD, json.dumps({**card, "steps": "many"}).encode(), r"translator\.json: steps")
+    refused(CARD, json.dumps({**card, "model": {**card["model"], "dim": 32}}).encode(), "tensor .* has shape")
+    refused(TOKENIZER, None, "cannot be read")
+    refused(WEIGHTS, None, "not a whole safetensors file")
+    refused(WEIGHTS, whole[WEIGHTS][:-7], "not a whole safetensors file")
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "transformers", None)
+    with pytest.raises(InputError, match=r'transformers: translators need it .*pip install "quartet\[hf\]"'):
+        build(toy.MODEL, 340)

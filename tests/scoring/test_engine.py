@@ -1,0 +1,99 @@
+"""Scoring many texts: each distinct one once, and a stopped scoring that goes on to the same values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from quartet.errors import InputError
+from quartet.scoring import engine
+from quartet.scoring.cache import ScoreCache
+from quartet.scoring.engine import score_all
+from tests.scoring.test_language_model import Small, random_model
+
+
+class Counting:
+    """A scorer whose values tell which texts were scored beside each other; it may be killed at a call."""
+
+    name, scale, device, masks = "counting", "", "cpu", False
+
+    def __init__(self, fingerprint: str = "a", killed_at: int | None = None) -> None:
+        self.fingerprint = fingerprint
+        self.killed_at = killed_at
+        self.calls: list[list[str]] = []
+
+    def token_logprobs(self, texts: Sequence[str], masked: bool = True) -> list[np.ndarray]:
+        if len(self.calls) == self.killed_at:
+            raise KeyboardInterrupt
+        self.calls.append(list(texts))
+        return [-np.arange(1.0, len(text) + 1) - len(texts) - masked for text in texts]
+
+
+TEXTS = ["ccc", "a", "dddd", "a", "", "bb", "ccc", "ee"]
+
+
+def test_each_distinct_text_is_scored_once_and_longest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "CHUNK", 4)
+    model = Counting()
+    seen: list[tuple[int, int]] = []
+    values = score_all(model, TEXTS, progress=lambda *point: seen.append(point))
+    assert model.calls == [["dddd", "ccc", "bb", "ee"], ["a", ""]]
+    assert [len(found) for found in values] == [len(text) for text in TEXTS]
+    assert seen == [(4, 6), (6, 6)]
+    assert score_all(model, []) == []
+
+
+def test_a_stopped_scoring_goes_on_to_the_same_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "CHUNK", 2)
+    whole = score_all(Counting(), TEXTS)
+    with ScoreCache(tmp_path / "scores.db") as cache, pytest.raises(KeyboardInterrupt):
+        score_all(Counting(killed_at=2), TEXTS, cache=cache)
+    with ScoreCache(tmp_path / "scores.db") as cache:
+        model = Counting()
+        again = score_all(model, TEXTS, cache=cache)
+        assert model.calls == [["a", ""]], "the first two chunks were kept"
+        assert all(np.array_equal(one, other) for one, other in zip(whole, again, strict=True))
+        silent = Counting(killed_at=0)
+        assert len(score_all(silent, TEXTS, cache=cache)) == len(TEXTS)
+
+
+def test_other_weights_and_other_readings_are_other_scores(tmp_path: Path) -> None:
+    with ScoreCache(tmp_path / "scores.db") as cache:
+        score_all(Counting("a"), ["x"], cache=cache)
+        for other, masked in ((Counting("b"), True), (Counting("a"), False)):
+            score_all(other, ["x"], masked=masked, cache=cache)
+            assert other.calls == [["x"]]
+
+
+def test_a_file_that_is_no_cache_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "scores.db"
+    path.write_text("no database, and long enough to be read as a page " * 100)
+    with pytest.raises(InputError, match=r"scores\.db: cannot be used as a cache of scores"):
+        ScoreCache(path)
+    with pytest.raises(InputError, match="cannot be used as a cache"):
+        ScoreCache(tmp_path / "scores.db" / "inside")
+
+
+def test_a_model_has_the_fingerprint_of_its_weights_and_lengths(small_corpus: Small) -> None:
+    model, same = (random_model("segatron-xl", small_corpus[0]) for _ in range(2))
+    assert model.fingerprint == same.fingerprint
+    assert model.at(memory=0).fingerprint != model.fingerprint
+    assert random_model("tta", small_corpus[0]).fingerprint != model.fingerprint
+    same = random_model("segatron-xl", small_corpus[0])
+    same.network.head.bias_V.data[9] += 0.5
+    assert same.fingerprint != model.fingerprint
+
+
+def test_real_scores_do_not_depend_on_the_engine(small_corpus: Small, tmp_path: Path) -> None:
+    model = random_model("bilm", small_corpus[0])
+    texts = ["the old bridge", "a river", "", "the old bridge", "a long row of words " * 9]
+    plain = model.token_logprobs(texts)
+    with ScoreCache(tmp_path / "scores.db") as cache:
+        for _ in range(2):
+            for one, other in zip(plain, score_all(model, texts, cache=cache), strict=True):
+                np.testing.assert_allclose(one, other, atol=1e-5)

@@ -1,0 +1,171 @@
+"""Reranking, two models together and systems against each other, as the stages run them, with models made up."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import jiwer
+import numpy as np
+import pytest
+import sacrebleu
+
+from pipeline.layout import Layout
+from pipeline.params import Params, load
+from quartet.nbest.formats import jsonl
+from quartet.results import Result, read_results
+from stages import baselines, combine, compare, rerank
+from tests.nbest.lists import random_lists
+
+
+class Toy:
+    """A language model that likes one letter."""
+
+    device = "cpu"
+    scale = "a toy"
+
+    def __init__(self, letter: str, masks: bool) -> None:
+        self.letter, self.masks = letter, masks
+
+    def token_logprobs(self, texts: list[str], masked: bool = True) -> list[np.ndarray]:
+        likes = self.letter if masked else "d"
+        return [np.array([-0.5 if word == likes else -3.0 for word in text.split()]) for text in texts]
+
+
+@pytest.fixture
+def params(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Params:
+    """The preset tiny with two models to rerank, two seeds, and random lists in place of the sample's."""
+    other = next(name for name in load().models if name != "tta")
+    text = (workspace / "params.yaml").read_text()
+    for old, new in (
+        (r"\n  rerank: \[.*\]", f"\n  rerank: [tta, {other}]"),
+        (r"\n  score: sum", f"\n  score: sum\n  lengths: [3]\n  combine: [[tta, {other}]]"),
+        (r"\nseeds: \[1\]", "\nseeds: [1, 2]"),
+    ):
+        text, times = re.subn(old, new, text)
+        assert times == 1, old
+    (workspace / "params.yaml").write_text(text)
+    found = load()
+    layout = Layout(found.experiment)
+    for index, split in enumerate(("dev", "test")):
+        jsonl.write(layout.nbest("sample-speech") / f"{split}.jsonl", random_lists(60, 20 + index))
+
+    def toys(_: Params, name: str) -> Iterator[tuple[Toy, int]]:
+        """Only tta masks, and only it has both seeds."""
+        for seed in found.seeds if name == "tta" else found.seeds[:1]:
+            yield Toy("a" if name == "tta" else "b", masks=name == "tta"), seed
+
+    monkeypatch.setattr(rerank, "scorers", toys)
+    return found
+
+
+def rows_by(rows: list[Result], table: str, split: str, metric: str) -> dict[tuple[str, int | None], Result]:
+    return {
+        (row.system, row.seed): row
+        for row in rows
+        if (row.table, row.split, row.metric) == (table, split, metric)
+    }
+
+
+def run_all(params: Params) -> tuple[Layout, list[Result]]:
+    layout = Layout(params.experiment)
+    for name in params.evaluate.rerank:
+        rerank.rerank(name)
+    combine.combine_pairs()
+    compare.compare_systems()
+    rows = [row for name in params.evaluate.rerank for row in read_results(layout.rows("rerank", name))]
+    rows += read_results(layout.rows("combine")) + read_results(layout.rows("compare"))
+    return layout, rows + baselines.first_pass_and_oracle(params, layout)
+
+
+def written(path: Path) -> tuple[list[str], list[str]]:
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    known = [row for row in rows if "ref" in row]
+    return [row["ref"] for row in known], [row["best"] for row in known]
+
+
+def test_jiwer_on_the_written_files_gives_the_rows(params: Params) -> None:
+    layout, rows = run_all(params)
+    values = rows_by(rows, "rerank", "test", "wer")
+    pair = "-and-".join(params.evaluate.rerank)
+    one, other = params.evaluate.rerank
+    alone = [(one, one, 1), (one, one, 2), (one, f"{one}-intact", 2), (other, other, 1)]
+    for model, system, seed in alone:
+        path = layout.reranked(layout.rescored(model), seed, system, "sample-speech", "test")
+        assert values[system, seed].value == 100 * jiwer.wer(*written(path))
+    for seed in (1, 2):
+        path = layout.reranked(layout.combined, seed, pair, "sample-speech", "test")
+        assert values[pair, seed].value == 100 * jiwer.wer(*written(path))
+    tuned = rows_by(rows, "rerank", "test", "wer-best-on-test")
+    assert set(tuned) == {key for key in values if key[1] is not None}
+    assert all(row.value <= values[key].value for key, row in tuned.items())
+    assert values["oracle", None].value <= min(row.value for row in values.values())
+    assert set(rows_by(rows, "rerank", "dev", "wer")) >= set(tuned)
+
+
+def test_lengths_and_pairs_have_rows_of_their_own(params: Params) -> None:
+    _, rows = run_all(params)
+    short, long = (rows_by(rows, "rerank-length", split, "wer") for split in ("0-3", "4-"))
+    whole = rows_by(rows, "rerank", "test", "wer")
+    assert set(short) == set(long) == set(whole)
+    for key, row in whole.items():
+        assert short[key].n + long[key].n == row.n
+    differences = rows_by(rows, "rerank-pairs", "test", "wer-difference")
+    systems = {system for system, seed in whole if seed is not None}
+    assert len(systems) == 4
+    assert len(differences) == 2 * len(systems) * (len(systems) - 1) // 2
+    for (system, seed), row in differences.items():
+        ours, theirs = (whole.get((one, seed), whole.get((one, 1))) for one in system.split(" - "))
+        assert row.value == pytest.approx(ours.value - theirs.value)
+        better = rows_by(rows, "rerank-pairs", "test", "better")[system, seed].value
+        worse = rows_by(rows, "rerank-pairs", "test", "worse")[system, seed].value
+        assert better + worse <= row.n
+
+
+def test_lists_of_translations_are_judged_by_bleu(params: Params, workspace: Path) -> None:
+    text = (workspace / "params.yaml").read_text()
+    (workspace / "params.yaml").write_text(
+        text.replace("metric: wer", "metric: bleu\n    bleu: {lowercase: true, tokenize: none}", 1)
+    )
+    layout, rows = run_all(load())
+    values = rows_by(rows, "rerank", "test", "bleu")
+    for name in params.evaluate.rerank:
+        references, texts = written(layout.reranked(layout.rescored(name), 1, name, "sample-speech", "test"))
+        theirs = sacrebleu.corpus_bleu(texts, [references], lowercase=True, tokenize="none")
+        assert values[name, 1].value == theirs.score
+    assert values["oracle", None].value > values["first-pass", None].value
+    assert rows_by(rows, "rerank", "test", "wer") == {}
+    header, first, *_ = layout.wer_curve("tta").read_text().splitlines()
+    assert header == "list,split,system,seed,metric,weight,value"
+    assert first.startswith("sample-speech,dev,tta,1,bleu,0,")
+
+
+def test_scores_of_other_lists_are_refused(params: Params) -> None:
+    layout = Layout(params.experiment)
+    for name in params.evaluate.rerank:
+        rerank.rerank(name)
+    jsonl.write(layout.nbest("sample-speech") / "dev.jsonl", random_lists(60, 99))
+    with pytest.raises(ValueError, match=r"has other hypotheses here; run dvc repro"):
+        combine.combine_pairs()
+
+
+def test_lists_without_any_reference_cannot_be_judged(params: Params) -> None:
+    path = Layout(params.experiment).nbest("sample-speech") / "test.jsonl"
+    jsonl.write(path, [dataclasses.replace(one, reference=None) for one in random_lists(5, 1)])
+    with pytest.raises(ValueError, match=r"test\.jsonl: no list has a reference; name a file of them"):
+        rerank.rerank("tta")
+
+
+def test_a_reading_that_there_is_not_is_named(params: Params, workspace: Path) -> None:
+    text = (workspace / "params.yaml").read_text()
+    one, other = params.evaluate.rerank
+    (workspace / "params.yaml").write_text(text.replace(f"[[{one}, {other}]]", f"[[{one}, {other}-intact]]"))
+    for name in params.evaluate.rerank:
+        rerank.rerank(name)
+    with pytest.raises(
+        ValueError, match=rf"rerank.combine: {other}-intact reranked nothing; there are {one}, "
+    ):
+        combine.combine_pairs()
