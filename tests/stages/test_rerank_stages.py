@@ -42,7 +42,7 @@ def params(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Params:
     text = (workspace / "params.yaml").read_text()
     for old, new in (
         (r"\n  rerank: \[.*\]", f"\n  rerank: [tta, {other}]"),
-        (r"\n  score: sum", f"\n  score: sum\n  lengths: [3]\n  combine: [[tta, {other}]]"),
+        (r"\n  lengths: .*\n  combine: .*", f"\n  lengths: [3]\n  combine: [[tta, {other}]]"),
         (r"\nseeds: \[1\]", "\nseeds: [1, 2]"),
     ):
         text, times = re.subn(old, new, text)
