@@ -165,3 +165,17 @@ def test_the_time_ratio_has_the_far_ends_of_both_intervals() -> None:
 def test_a_gain_without_an_interval_is_not_shown_to_be_one() -> None:
     gain = row("perplexity", "tta", "wikipedia-sample", "test", "gain", 1.2, 13_200)
     assert "not shown to be below it: `tta`" in found([*results(), gain], "Pseudo-perplexity")
+
+
+def test_an_n_gram_model_is_not_set_beside_models_of_other_tokens() -> None:
+    rows = [
+        *results(),
+        *(
+            dataclasses.replace(one, system="ngram-5", value=3.0, ci_low=2.0, ci_high=4.0)
+            for one in results()
+            if (one.table, one.system, one.metric) == ("perplexity", "unilm", "ppl")
+        ),
+    ]
+    assert "ngram-5" not in found(rows, "Perplexity a token")
+    text = markdown(rows, [], facts())
+    assert "`ngram-5`: n-gram models count tokens of their own" in text and "| `ngram-5` |" in text

@@ -42,6 +42,11 @@ LEAK = (
     "the offsets of the released Segatron-XL tell earlier tokens where later sentences and paragraphs begin, so this "
     "is no perplexity; it is here for comparison with the released code alone."
 )
+#: What is said of n-gram models beside models that read a tokenizer's pieces.
+OTHER_TOKENS = (
+    "n-gram models count tokens of their own (here words, with or without punctuation), so their figures compare with "
+    "those of such models alone, not with the other rows."
+)
 #: The rows of the papers that our systems may be set beside.
 SEGATRON = {"transformer-xl": "transformer-xl-base", "segatron-xl": "segatron-xl-base"}
 
@@ -87,6 +92,9 @@ def _table(report: Report, dataset: str, split: str, kind: Kind, systems: list[s
     lines = [f"**{kind.title}** on `{dataset}` {split} ({kind.words}):", ""]
     lines += report.table([*base, *systems], columns)
     lines += report.caption(TABLE, "tokens (of figures a text: sentences; a word: words)")
+    others = [system for system in systems if not _comparable(report, system)]
+    if others:
+        lines += [f"{named(others)}: {OTHER_TOKENS}", ""]
     leaking = [system for system in systems if _leaks(report, system)]
     if leaking:
         lines += [f"{named(leaking)}: {LEAK}", ""]
@@ -130,7 +138,7 @@ def findings(report: Report) -> list[str]:
     for dataset, split in report.groups(TABLE):
         for kind in KINDS:
             cells = report.figures(TABLE, dataset, split, kind.metric)
-            cells = {system: cell for system, cell in cells.items() if not _is_unigram(system)}
+            cells = {system: cell for system, cell in cells.items() if _comparable(report, system)}
             if cells:
                 values = listing(
                     [f"{code(system)} {cell.text(perplexity)}" for system, cell in cells.items()]
@@ -146,6 +154,11 @@ def findings(report: Report) -> list[str]:
 def _systems(report: Report, dataset: str, split: str, kind: Kind) -> list[str]:
     metrics = [kind.metric, *(f"{kind.metric}-{each}" for each in ("mean", "median", "word"))]
     return [system for system in report.systems(TABLE, dataset, split, metrics) if not _is_unigram(system)]
+
+
+def _comparable(report: Report, system: str) -> bool:
+    """Whether a system reads the tokens of its tokenizer as all models do."""
+    return report.facts.model(system) is not None
 
 
 def _leaks(report: Report, system: str) -> bool:
@@ -209,6 +222,8 @@ def _margin(report: Report, dataset: str, split: str, system: str, kind: Kind) -
 
 
 def _margin_text(report: Report, dataset: str, split: str, system: str, kind: Kind) -> str:
+    if not _comparable(report, system):
+        return NONE
     measured = report.text(nats, TABLE, dataset, split, system, "gain")
     margin = _margin(report, dataset, split, system, kind)
     return measured if measured != NONE or margin is None or _is_unigram(system) else margin.text
@@ -219,7 +234,7 @@ def _below_unigram(report: Report, dataset: str, split: str, kind: Kind) -> str:
     margins = {
         system: margin
         for system in _systems(report, dataset, split, kind)
-        if (margin := _margin(report, dataset, split, system, kind))
+        if _comparable(report, system) and (margin := _margin(report, dataset, split, system, kind))
     }
     cells = [_entropy(report, dataset, split, system) for system in margins]
     entropies = list(dict.fromkeys(nats(cell.value) for cell in cells if cell))
