@@ -79,7 +79,8 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
 def test_every_table_has_rows_with_n_and_a_scale(clone: Clone) -> None:
     rows = read_results(clone.folder / "reports" / "tiny" / "results.jsonl")
     tables = {row.table for row in rows}
-    assert tables == {"training", "perplexity", "rerank", "sts", "wordsim", "polarity"}
+    reranking = {"rerank", "rerank-length", "rerank-pairs"}
+    assert tables == {"training", "perplexity", "sts", "wordsim", "polarity"} | reranking
     assert all(row.n > 0 and row.scale and row.experiment == "tiny" for row in rows)
     timed = read_results(clone.folder / "reports" / "tiny" / "timings.jsonl")
     assert {row.table for row in timed} == {"runtime", "duration"}
@@ -131,7 +132,7 @@ def test_an_edit_of_one_model_runs_only_what_hangs_on_it(clone: Clone) -> None:
     evaluations = {
         f"{stage}@tta" for stage in ("perplexity", "rerank", "sts", "wordsim", "finetune", "runtime")
     }
-    assert ran == {"pretrain@tta", "report"} | evaluations
+    assert ran == {"pretrain@tta", "combine", "compare", "report"} | evaluations
     assert clone.results != before
     shutil.copyfile(ROOT / "presets" / "tiny.yaml", clone.folder / "params.yaml")
     clone.repro()
