@@ -59,7 +59,9 @@ def durations(params: Params, layout: Layout, device: str) -> list[Result]:
         for row in read_timings(layout, stage, variant, sha256(record(params, stage, variant))):
             measures = {"seconds": Measure(row["seconds"], 1)}
             if row.get("tokens") and row["seconds"]:
-                measures["tokens-per-second"] = Measure(row["tokens"] / row["seconds"], int(row.get("steps", 1)))
+                measures["tokens-per-second"] = Measure(
+                    row["tokens"] / row["seconds"], int(row.get("steps", 1))
+                )
             found += rows_of(
                 measures,
                 params=params,
