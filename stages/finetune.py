@@ -16,7 +16,8 @@ from quartet.evaluation.classification import FitPredict, classification_measure
 from quartet.evaluation.datasets import LabelledText
 from quartet.results import Result, write_results
 from quartet.scoring.language_model import LanguageModel
-from quartet.training.finetune import FineTuning, fit_predict
+from quartet.training.finetune import fit_predict
+from quartet.training.tuning import Tuning
 
 
 def finetune(name: str) -> None:
@@ -56,7 +57,7 @@ def tuner(
     model: LanguageModel, params: Params, labels: Sequence[str], advance: Callable[[], None]
 ) -> FitPredict:
     """Fine-tuning of the model as the callable that cross-validation wants; `advance` is called after each fold."""
-    settings = FineTuning(
+    settings = Tuning(
         epochs=params.finetune.epochs,
         batch_size=params.finetune.batch_size,
         learning_rate=params.finetune.learning_rate,

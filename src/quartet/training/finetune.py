@@ -2,89 +2,49 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.utils.data import DataLoader, IterableDataset
 
 from quartet.data.batch import Batch, is_own
 from quartet.scoring.language_model import LanguageModel
-from quartet.training import randomness
-from quartet.training.config import TrainingConfig
-from quartet.training.fit import silence_lightning
-from quartet.training.optim import build_optimiser
+from quartet.training.tuning import TaskModel, Tuning, seeded, tune
+
+Labelled = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class FineTuning:
-    """Epochs over the labelled texts, texts a step, peak rate, and the warm-up's share of the steps."""
+class _Item:
+    batch: Batch
+    labels_B: Tensor
 
-    epochs: int
-    batch_size: int
-    learning_rate: float
-    warmup: float
-    seed: int
+    def to(self, device: torch.device) -> _Item:
+        return _Item(self.batch.to(device), self.labels_B.to(device))
 
 
-class _Classifier(pl.LightningModule):
-    """A copy of the network with a linear layer on top, all of it trained."""
+class _Classifier(TaskModel[Labelled, _Item]):
+    """A linear layer on the mean over each text's own tokens."""
 
-    def __init__(self, model: LanguageModel, classes: int, training: TrainingConfig, seed: int) -> None:
-        super().__init__()
-        self.network = copy.deepcopy(model.network)
-        self.objective = model.objective
+    def __init__(self, model: LanguageModel, classes: int) -> None:
+        super().__init__(model)
         self.output = nn.Linear(model.card.model.dim, classes)
-        self.training_config = training
-        self.seed = seed
 
     def forward(self, batch: Batch) -> Tensor:
-        """(B, classes) logits from the mean over each text's own tokens; an MLM reads the intact input."""
-        states = self.objective.states(self.network, batch, masked=False)
+        """(B, classes) logits."""
         own_BT1 = (is_own(batch.ids_BT) & batch.real_BT)[..., None]
-        mean_BD = (states.contextual_BTD * own_BT1).sum(1) / own_BT1.sum(1).clamp(min=1)
+        mean_BD = (self.contextual(batch) * own_BT1).sum(1) / own_BT1.sum(1).clamp(min=1)
         logits: Tensor = self.output(mean_BD)
         return logits
 
-    def training_step(self, item: tuple[Batch, Tensor], batch_idx: int) -> Tensor:
-        torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, self.global_step))
-        batch, labels_B = item
-        return F.cross_entropy(self(batch), labels_B)
+    def batch(self, examples: Sequence[Labelled]) -> _Item:
+        labels_B = torch.tensor([label for _, label in examples])
+        return _Item(self.model.batch([text for text, _ in examples]), labels_B)
 
-    def configure_optimizers(self) -> Any:
-        optimiser, scheduler = build_optimiser(self, self.training_config)
-        return {"optimizer": optimiser, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
-
-    def transfer_batch_to_device(
-        self, item: tuple[Batch, Tensor], device: torch.device, dataloader_idx: int
-    ) -> tuple[Batch, Tensor]:
-        return item[0].to(device), item[1].to(device)
-
-
-class _Labelled(IterableDataset[tuple[Batch, Tensor]]):
-    """The labelled texts in a new order each epoch."""
-
-    def __init__(
-        self, model: LanguageModel, texts: Sequence[str], labels: np.ndarray, settings: FineTuning
-    ) -> None:
-        self.model = model
-        self.texts = texts
-        self.labels = labels
-        self.settings = settings
-
-    def __iter__(self) -> Iterator[tuple[Batch, Tensor]]:
-        for epoch in range(self.settings.epochs):
-            order = np.random.default_rng([self.settings.seed, epoch]).permutation(len(self.texts))
-            for at in range(0, len(order), self.settings.batch_size):
-                chosen = order[at : at + self.settings.batch_size]
-                batch = self.model.batch([self.texts[index] for index in chosen])
-                yield batch, torch.from_numpy(self.labels[chosen])
+    def loss(self, item: _Item) -> Tensor:
+        return F.cross_entropy(self(item.batch), item.labels_B)
 
 
 def fit_predict(
@@ -92,7 +52,7 @@ def fit_predict(
     train_texts: Sequence[str],
     train_labels: Sequence[int],
     test_texts: Sequence[str],
-    settings: FineTuning,
+    settings: Tuning,
 ) -> list[int]:
     """Fine-tune a copy of the model on labelled texts and label others.
 
@@ -101,35 +61,12 @@ def fit_predict(
     Args:
         train_labels: classes from 0.
     """
-    silence_lightning()
-    labels = np.asarray(train_labels, dtype=np.int64)
-    steps = settings.epochs * -(-len(train_texts) // settings.batch_size)
-    training = TrainingConfig(
-        steps=steps,
-        batch_size=settings.batch_size,
-        learning_rate=settings.learning_rate,
-        warmup=settings.warmup,
-    )
-    torch.manual_seed(randomness.seed_of(settings.seed, randomness.INITIALISATION))
-    classifier = _Classifier(model, int(labels.max()) + 1, training, settings.seed)
-    classifier.train()
-    device = model.device
-    trainer = pl.Trainer(
-        accelerator="gpu" if device.startswith("cuda") else "cpu",
-        devices=1,
-        max_steps=steps,
-        max_epochs=1,
-        gradient_clip_val=training.clip,
-        logger=False,
-        enable_checkpointing=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-    )
-    trainer.fit(classifier, DataLoader(_Labelled(model, train_texts, labels, settings), batch_size=None))
-    classifier.eval().to(device)
+    seeded(settings)
+    classifier = _Classifier(model, max(train_labels) + 1)
+    tune(classifier, list(zip(train_texts, train_labels, strict=True)), settings)
     predictions: list[int] = []
     with torch.inference_mode():
         for at in range(0, len(test_texts), settings.batch_size):
-            batch = model.batch(test_texts[at : at + settings.batch_size]).to(device)
+            batch = model.batch(test_texts[at : at + settings.batch_size]).to(model.device)
             predictions += classifier(batch).argmax(1).tolist()
     return predictions

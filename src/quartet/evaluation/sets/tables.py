@@ -1,0 +1,163 @@
+"""Files of evaluation sets as rows: lines, delimited tables, JSON lines and Parquet, plain or gzipped.
+
+Whatever is malformed is an `InputError` that names the file and the line.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from quartet.errors import InputError
+
+#: A row by its columns' names.
+Row = Mapping[str, Any]
+
+#: Bytes that a file may have when it is unpacked.
+LARGEST = 4 << 30
+
+
+def text_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:
+    """Yield (place, line without its end) of a text file, plain or ``.gz``; a byte-order mark is no part of it.
+
+    Raises:
+        InputError: the file cannot be read, is no gzip, or a line is not in the encoding or holds a NUL.
+    """
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
+            total = 0
+            for number, raw in enumerate(file, start=1):
+                total += len(raw)
+                if total > LARGEST:
+                    raise InputError(path, f"unpacks to more than {LARGEST >> 30} GiB")
+                if number == 1:
+                    raw = raw.removeprefix(b"\xef\xbb\xbf")
+                place = f"{path}:{number}"
+                if b"\0" in raw:
+                    raise InputError(place, "a NUL byte", "the file is damaged, or is no text")
+                try:
+                    yield place, raw.decode(encoding).rstrip("\r\n")
+                except UnicodeDecodeError as error:
+                    byte = raw[error.start]
+                    raise InputError(place, f"byte {byte:#04x} is not {encoding}") from error
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(path, f"not a whole gzip file ({error})") from error
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror or error})") from error
+
+
+def cells(path: Path, columns: int | None = None, delimiter: str = "\t") -> Iterator[tuple[str, list[str]]]:
+    """Yield (place, cells) of a table without quoting; blank lines are skipped.
+
+    Args:
+        columns: how many a line must have; None: any number.
+    """
+    for place, line in text_lines(path):
+        if not line.strip():
+            continue
+        row = line.split(delimiter)
+        if columns is not None and len(row) != columns:
+            raise InputError(place, f"{len(row)} columns, {columns} were expected")
+        yield place, row
+
+
+def table(path: Path, wanted: Sequence[str], delimiter: str = "\t") -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield (place, row) of a table without quoting whose first line names the columns.
+
+    Args:
+        wanted: the columns that must be there.
+
+    Raises:
+        InputError: a column is missing, or a line has another number of cells than the first.
+    """
+    header: list[str] | None = None
+    for place, row in cells(path, delimiter=delimiter):
+        if header is None:
+            header = [name.strip() for name in row]
+            _check_columns(header, wanted, place)
+        elif len(row) != len(header):
+            raise InputError(place, f"{len(row)} columns, the first line names {len(header)}")
+        else:
+            yield place, dict(zip(header, row, strict=True))
+    if header is None:
+        raise InputError(path, "is empty")
+
+
+def json_rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (place, object) of a file of JSON lines, whose objects have at least the columns `wanted`."""
+    for place, line in text_lines(path):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise InputError(place, f"not a line of JSON ({error})") from error
+        if not isinstance(row, dict):
+            raise InputError(place, f"a JSON object was expected, not {type(row).__name__}")
+        _check_columns(list(row), wanted, place)
+        yield place, row
+
+
+def parquet_rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (place, row) of a Parquet file, the form in which the hub keeps its sets."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        file = pyarrow.parquet.ParquetFile(path)
+        _check_columns(file.schema_arrow.names, wanted, str(path))
+        number = 0
+        for batch in file.iter_batches():
+            for row in batch.to_pylist():
+                number += 1
+                yield f"{path}: row {number}", row
+    except (pyarrow.ArrowException, OSError) as error:
+        raise InputError(path, f"not a Parquet file that can be read ({error})") from error
+
+
+def text_of(row: Row, column: str, place: str) -> str:
+    """A cell that must be a text with more than blanks, without the blanks around it."""
+    value = row.get(column)
+    if not isinstance(value, str):
+        raise InputError(place, f"{column} is {type(value).__name__}, a text was expected")
+    if not value.strip():
+        raise InputError(place, f"{column} is empty")
+    return value.strip()
+
+
+def number_of(value: object, place: str) -> float:
+    """A finite number, also written as a text."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise InputError(place, f"{value!r} is not a number")
+    try:
+        number = float(value)
+    except ValueError:
+        raise InputError(place, f'"{value}" is not a number') from None
+    if not math.isfinite(number):
+        raise InputError(place, f"{number} is not a finite number")
+    return number
+
+
+def label_of(value: object, labels: Sequence[str], place: str) -> str:
+    """A label by its name, or by its number in the order of `labels` (as the hub writes it)."""
+    if isinstance(value, str) and value in labels:
+        return value
+    index = value if isinstance(value, int) and not isinstance(value, bool) else None
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        index = int(value)
+    if index is None or not 0 <= index < len(labels):
+        raise InputError(
+            place, f"{value!r} is no label", f"labels are {', '.join(labels)} or their numbers from 0"
+        )
+    return labels[index]
+
+
+def _check_columns(found: Sequence[str], wanted: Sequence[str], place: str) -> None:
+    missing = [name for name in wanted if name not in found]
+    if missing:
+        raise InputError(place, f"no column {', '.join(missing)}; there are {', '.join(found) or 'none'}")

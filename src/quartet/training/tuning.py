@@ -1,0 +1,178 @@
+"""Fine-tuning: a copy of a pre-trained network with a task's output on top, all of it trained for some epochs."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import pytorch_lightning as pl
+import torch
+from torch import Tensor, nn
+from torch.utils.data import DataLoader, IterableDataset
+
+from quartet.data.batch import Batch
+from quartet.scoring.language_model import LanguageModel
+from quartet.training import randomness
+from quartet.training.config import TrainingConfig
+from quartet.training.fit import silence_lightning
+from quartet.training.optim import build_optimiser
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How long and how fast.
+
+    Attributes:
+        epochs: over the examples, each in a new order.
+        batch_size: examples a step.
+        learning_rate: the peak; it falls linearly to 0.
+        warmup: share of the steps in which the rate rises.
+        seed: of the new layers, the orders and the dropout.
+    """
+
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    warmup: float
+    seed: int
+
+
+class Movable(Protocol):
+    """What a task makes of some examples: tensors that can go to a device together."""
+
+    def to(self, device: torch.device) -> Any: ...
+
+
+Example = TypeVar("Example")
+Item = TypeVar("Item", bound=Movable)
+
+
+class TaskModel(nn.Module, ABC, Generic[Example, Item]):
+    """A copy of a model's network, which a subclass gives an output of its own.
+
+    Attributes:
+        model: the pre-trained model, for its tokenizer, card and device; its own network stays as it is.
+        network: the copy.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        super().__init__()
+        self.model = model
+        self.network = copy.deepcopy(model.network)
+
+    @abstractmethod
+    def batch(self, examples: Sequence[Example]) -> Item:
+        """The examples as tensors, on the CPU."""
+
+    @abstractmethod
+    def loss(self, item: Item) -> Tensor:
+        """The mean loss of a batch, a scalar."""
+
+    def contextual(self, batch: Batch) -> Tensor:
+        """(B, T, D): each token in its context; an MLM reads the intact input, a causal network from the left."""
+        return self.model.objective.states(self.network, batch, masked=False).contextual_BTD
+
+
+def tune(
+    task: TaskModel[Example, Any],
+    examples: Sequence[Example],
+    settings: Tuning,
+    after_epoch: Callable[[int], None] | None = None,
+) -> None:
+    """Train a task's model in place; it is left in evaluation mode, on the device of the pre-trained model.
+
+    New layers are the caller's to initialise (under `seeded`). The same seed gives the same weights on one machine.
+
+    Args:
+        after_epoch: called with the number of epochs done, with the task's model in evaluation mode.
+
+    Raises:
+        ValueError: there are no examples.
+    """
+    if not examples:
+        raise ValueError("no examples to train on")
+    silence_lightning()
+    steps = -(-len(examples) // settings.batch_size)
+    training = TrainingConfig(
+        steps=settings.epochs * steps,
+        batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        warmup=settings.warmup,
+    )
+    device = task.model.device
+    trainer = pl.Trainer(
+        accelerator="gpu" if device.startswith("cuda") else "cpu",
+        devices=1,
+        max_steps=training.steps,
+        max_epochs=1,
+        gradient_clip_val=training.clip,
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+    )
+    module = _Module(task, training, settings.seed, steps, after_epoch)
+    module.train()
+    trainer.fit(module, DataLoader(_Shuffled(task, examples, settings), batch_size=None))
+    task.eval().to(device)
+
+
+def seeded(settings: Tuning) -> None:
+    """Seed torch for the initial values of new layers."""
+    torch.manual_seed(randomness.seed_of(settings.seed, randomness.INITIALISATION))
+
+
+class _Module(pl.LightningModule):
+    def __init__(
+        self,
+        task: TaskModel[Any, Any],
+        training: TrainingConfig,
+        seed: int,
+        steps_per_epoch: int,
+        after_epoch: Callable[[int], None] | None,
+    ) -> None:
+        super().__init__()
+        self.task = task
+        self.training_config = training
+        self.seed = seed
+        self.steps_per_epoch = steps_per_epoch
+        self.after_epoch = after_epoch
+
+    def training_step(self, item: Any, batch_idx: int) -> Tensor:
+        torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, self.global_step))
+        return self.task.loss(item)
+
+    def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:
+        done, rest = divmod(self.global_step, self.steps_per_epoch)
+        if self.after_epoch is not None and rest == 0:
+            self.task.eval()
+            with torch.inference_mode():
+                self.after_epoch(done)
+            self.task.train()
+
+    def configure_optimizers(self) -> Any:
+        optimiser, scheduler = build_optimiser(self, self.training_config)
+        return {"optimizer": optimiser, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+    def transfer_batch_to_device(self, item: Any, device: torch.device, dataloader_idx: int) -> Any:
+        return item.to(device)
+
+
+class _Shuffled(IterableDataset[Any]):
+    """The batches of all epochs, the examples in a new order each epoch."""
+
+    def __init__(self, task: TaskModel[Any, Any], examples: Sequence[Any], settings: Tuning) -> None:
+        self.task = task
+        self.examples = examples
+        self.settings = settings
+
+    def __iter__(self) -> Iterator[Any]:
+        for epoch in range(self.settings.epochs):
+            order = np.random.default_rng([self.settings.seed, epoch]).permutation(len(self.examples))
+            for at in range(0, len(order), self.settings.batch_size):
+                chosen = order[at : at + self.settings.batch_size]
+                yield self.task.batch([self.examples[index] for index in chosen])
