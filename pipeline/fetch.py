@@ -1,4 +1,4 @@
-"""Fetching what a source names: a file inside a Python package, a URL, or a local file or folder.
+"""Fetching what a source names: a file in a Python package, on the hub or at a URL, or a local file or folder.
 
 Everything lands whole and checked, or not at all.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import http.client
 import importlib.util
+import re
 import shutil
 import urllib.error
 import urllib.parse
@@ -22,8 +23,14 @@ from quartet.files import atomic_dir, read_json, sha256, write_json
 
 MANIFEST = "manifest.json"
 PACKAGE = "package://"
+HUB = "hub://"
+HUB_ADDRESS = re.compile(r"hub://(?P<name>[\w.-]+/[\w.-]+)@(?P<revision>[\w.-]+)/(?P<path>[^/].*)")
 BLOCK = 1 << 20
 TIMEOUT_SECONDS = 30
+
+
+class Unavailable(InputError):
+    """A source that is not there, or cannot be reached from here: nothing is wrong with the settings themselves."""
 
 
 def fetch(source: Source, root: Path, folder: Path, name: str) -> dict[str, Any]:
@@ -33,16 +40,19 @@ def fetch(source: Source, root: Path, folder: Path, name: str) -> dict[str, Any]
         ``{"file", "source", "bytes", "files", "sha256"}``; the hash of a folder is over its files' names and hashes.
 
     Raises:
-        InputError: it cannot be had, or it is not what the checksum promises.
+        Unavailable: it cannot be had.
+        InputError: it is not what the checksum promises, or its address is none.
     """
     target = folder / name
     if source.source.startswith(PACKAGE):
         _copy(package_file(source.source), target)
     elif source.source.startswith(("http://", "https://")):
         _download(source.source, target)
+    elif source.source.startswith(HUB):
+        _copy(hub_file(source.source), target)
     elif "://" in source.source:
         raise InputError(
-            source.source, "this kind of address is not known", f"use {PACKAGE}, https:// or a path"
+            source.source, "this kind of address is not known", f"use {PACKAGE}, {HUB}, https:// or a path"
         )
     else:
         _copy(root / source.source, target)
@@ -113,6 +123,35 @@ def package_file(address: str) -> Path:
     raise InputError(address, f"the installed package {package!r} has no such file")
 
 
+def hub_file(address: str) -> Path:
+    """The file of ``hub://<owner>/<name>@<revision>/<path>``, a dataset on the hub, in the hub's own cache.
+
+    Raises:
+        Unavailable: the hub cannot be reached, or has no such set, revision or file.
+        InputError: the address has not this form.
+    """
+    match = HUB_ADDRESS.fullmatch(address)
+    if match is None:
+        raise InputError(
+            address, "not an address on the hub", f"write {HUB}owner/name@REVISION/path, best a commit's hash"
+        )
+    import huggingface_hub
+
+    try:
+        return Path(
+            huggingface_hub.hf_hub_download(
+                match["name"], match["path"], repo_type="dataset", revision=match["revision"]
+            )
+        )
+    except Exception as error:  # those of the hub's HTTP client too, whichever it is in that release
+        words = str(error).strip().splitlines() or [type(error).__name__]
+        raise Unavailable(
+            address,
+            f"cannot be had from the hub ({words[0]})",
+            "check the network, or give a local copy's path",
+        ) from error
+
+
 def tree_sha256(path: Path) -> str:
     """The SHA-256 of a file, or of a folder's sorted lines ``<sha256>  <relative name>``."""
     if path.is_file():
@@ -129,7 +168,7 @@ def _copy(path: Path, target: Path) -> None:
     elif path.is_dir():
         shutil.copytree(path, target, copy_function=shutil.copyfile)
     else:
-        raise InputError(path, "no such file or folder", "paths start at data.root of params.yaml")
+        raise Unavailable(path, "no such file or folder", "paths start at data.root of params.yaml")
 
 
 def _download(url: str, target: Path) -> None:
@@ -148,6 +187,6 @@ def _download(url: str, target: Path) -> None:
         reason = getattr(error, "reason", None) or error
         if isinstance(error, urllib.error.HTTPError):
             reason = f"{error.code} {reason}"
-        raise InputError(
+        raise Unavailable(
             url, f"cannot be downloaded ({reason})", "check the address and the network"
         ) from error

@@ -70,6 +70,10 @@ class Layout:
         """{dev,test}.json, N-best lists that a translator of ours made, and manifest.json."""
         return self.artifacts / "translations" / name
 
+    def recognised(self, name: str) -> Path:
+        """{dev,test}.json, N-best lists that a recogniser made, and manifest.json."""
+        return self.artifacts / "recognised" / name
+
     def translator(self, name: str) -> Path:
         """The folder of a trained translator."""
         return self.artifacts / "translators" / name
@@ -134,6 +138,22 @@ class Layout:
     def reranked(self, folder: Path, seed: int, system: str, lists: str, split: str) -> Path:
         """The lists of one split of a set as one system ordered them, in `rescored` of its model or in `combined`."""
         return folder / f"{lists}.{split}.{system}.seed-{seed}.jsonl"
+
+    def vectors(self, name: str) -> Path:
+        """A fetched file of word vectors and its manifest; :func:`pipeline.fetch.fetched` finds it."""
+        return self.artifacts / "vectors" / name
+
+    def glue(self, model: str) -> Path:
+        """Predictions of GLUE's test sets in its leaderboard's form, by seed, and what the search found."""
+        return self.artifacts / "glue" / model
+
+    def predictions(self, stage: str, model: str) -> Path:
+        """What a fine-tuned model answered on a kind of questions."""
+        return self.artifacts / "predictions" / stage / model
+
+    def attention(self, model: str) -> Path:
+        """The attention of one model on one document."""
+        return self.artifacts / "attention" / f"{model}.safetensors"
 
     def timing(self, stage: str, variant: str = "") -> Path:
         """How long one stage instance took: no output of DVC's, for it differs from run to run."""
@@ -208,6 +228,11 @@ STAGES: dict[str, Stage] = {
     "translate": Stage(
         lambda params: tuple(params.translators), _rows("translate"), ("translators.{}", "device")
     ),
+    "recognise": Stage(
+        lambda params: tuple(params.recognisers),
+        lambda layout, params, name: layout.recognised(name) / MANIFEST,
+        ("recognisers.{}", "device"),
+    ),
     "nbest": Stage(
         lambda params: tuple(params.nbest),
         lambda layout, params, name: layout.nbest(name) / MANIFEST,
@@ -247,6 +272,25 @@ STAGES: dict[str, Stage] = {
         _once,
         _rows("baselines"),
         ("nbest", "rerank.lengths", "bootstrap", "finetune.folds", "word2vec", "perplexity", "seeds"),
+    ),
+    "vectors": Stage(
+        lambda params: tuple(params.vectors),
+        _rows("vectors"),
+        ("data.root", "vectors.{}", "bootstrap", "seeds"),
+    ),
+    "glue": Stage(lambda params: tuple(params.evaluate.glue), _rows("glue"), ("glue", "bootstrap", "device")),
+    "nli": Stage(lambda params: tuple(params.evaluate.nli), _rows("nli"), ("nli", "bootstrap", "device")),
+    "squad": Stage(
+        lambda params: tuple(params.evaluate.squad), _rows("squad"), ("squad", "bootstrap", "device")
+    ),
+    "race": Stage(lambda params: tuple(params.evaluate.race), _rows("race"), ("race", "bootstrap", "device")),
+    "blimp": Stage(
+        lambda params: tuple(params.evaluate.blimp), _rows("blimp"), ("blimp", "bootstrap", "device")
+    ),
+    "attention": Stage(
+        lambda params: tuple(params.evaluate.attention),
+        _rows("attention"),
+        ("attention", "bootstrap", "device"),
     ),
     "runtime": Stage(
         lambda params: tuple(params.runtime.models),

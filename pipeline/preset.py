@@ -64,7 +64,7 @@ def keep_lock(layout: Layout) -> None:
 
 
 def changed_sources(params: Params, layout: Layout) -> list[str]:
-    """The stage instances whose local files, given without a sha256, are no longer those that were read.
+    """The stage instances whose local files have come since, or, given without a sha256, are no longer those read.
 
     DVC cannot see this: a source may be a package or an address, so it is a setting and not a dependency.
     """
@@ -79,11 +79,11 @@ def changed_sources(params: Params, layout: Layout) -> list[str]:
     for stage, parts in sources.items():
         for role, (source, folder) in parts.items():
             path = root / source.source
-            if source.sha256 is not None or not path.exists() or not (folder / MANIFEST).is_file():
+            if not path.exists() or not (folder / MANIFEST).is_file():
                 continue
             manifest = read_json(folder / MANIFEST)
-            known = manifest.get("files", {}).get(role, {}) if role else manifest
-            if tree_sha256(path) != known.get("sha256"):
+            known = (manifest.get("files", {}).get(role, {}) if role else manifest).get("sha256")
+            if known is None or (source.sha256 is None and tree_sha256(path) != known):
                 changed.append(stage)
     return list(dict.fromkeys(changed))
 

@@ -180,7 +180,7 @@ def runtime(timed: Figures) -> list[str]:
             return []
         found.append(
             f"{label} {single.value / tta.value:.1f} times as long with masked copies one by one and "
-            f"{batched.value / tta.value:.1f} times in one batch (the paper: {table.get(use, 'ratio')})"
+            f"{batched.value / tta.value:.1f} times in one optimised batch (the paper: {table.get(use, 'ratio')})"
         )
     device = next(row.device for row in times.values() if row is not None)
     return [f"A sentence of 20 words takes `bilm` against `tta`, on {device}: {'; '.join(found)}."]

@@ -1,29 +1,33 @@
-"""The evaluation sets of ``tasks:``: which files each kind wants, and how they are read."""
+"""The evaluation sets of ``tasks:``: which files each kind wants, how they are read, and which are there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from pipeline.layout import Layout
-from pipeline.params import Params, TaskKind
+from pipeline.layout import MANIFEST, Layout
+from pipeline.params import Params, Task, TaskKind
+from pipeline.params.checked import nearest
+from pipeline.progress import say
 from quartet.errors import InputError
-from quartet.evaluation.datasets import (
-    LabelledText,
-    SimilaritySet,
-    WordPairs,
-    read_labelled,
-    read_lee,
-    read_word_pairs,
-)
+from quartet.evaluation.datasets import read_labelled, read_lee, read_word_pairs
+from quartet.evaluation.sets import KINDS as PUBLISHED
+from quartet.evaluation.sets import Format
+from quartet.files import read_json
 
-TaskSet = SimilaritySet | WordPairs | list[LabelledText]
+#: A set as its evaluation takes it: what the kind's reader gives, or the examples of each role by the role's name.
+TaskSet = Any
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of task: the roles of its files, in the order in which `read` takes them."""
+    """A kind of task whose sets consist of several files that are read together.
+
+    Attributes:
+        roles: of the files, in the order in which `read` takes them.
+    """
 
     roles: tuple[str, ...]
     read: Callable[..., TaskSet]
@@ -36,28 +40,88 @@ KINDS: dict[TaskKind, Kind] = {
 }
 
 
-def check_roles(params: Params, name: str) -> None:
-    """Raise InputError unless the task's ``files:`` are those that its kind wants."""
-    task = params.tasks[name]
-    wanted = KINDS[task.kind].roles
-    if set(task.files) != set(wanted):
-        given = ", ".join(task.files) or "none"
+def published(name: str, task: Task) -> Format[Any] | None:
+    """The format of a published set; None for the kinds that have but one.
+
+    Raises:
+        InputError: the kind has formats and the entry names none of them, or it has none and the entry names one.
+    """
+    place = f"params.yaml: tasks.{name}.format"
+    formats = PUBLISHED.get(task.kind)
+    if formats is None:
+        if task.format is not None:
+            raise InputError(place, f"means nothing for kind {task.kind}", "take it out")
+        return None
+    if task.format is None and len(formats) == 1:
+        return next(iter(formats.values()))
+    if task.format not in formats:
         raise InputError(
-            f"params.yaml: tasks.{name}.files", f"{task.kind} wants {', '.join(wanted)}, not {given}"
+            place,
+            f"kind {task.kind} has no format {task.format}",
+            nearest(task.format or "", formats, "format"),
+        )
+    return formats[task.format]
+
+
+def check_roles(params: Params, name: str) -> None:
+    """Raise InputError unless the task's ``files:`` are those that its kind and format want."""
+    task = params.tasks[name]
+    form = published(name, task)
+    place = f"params.yaml: tasks.{name}.files"
+    given = ", ".join(task.files) or "none"
+    if form is None:
+        wanted = KINDS[task.kind].roles
+        if set(task.files) != set(wanted):
+            raise InputError(place, f"{task.kind} wants {', '.join(wanted)}, not {given}")
+    elif not task.files or (form.splits and not set(task.files) <= set(form.splits)):
+        raise InputError(
+            place, f"of {', '.join(form.splits) or 'its parts'} it takes one or more, not {given}"
         )
 
 
-def read_task(folder: Path, kind: TaskKind) -> TaskSet:
+def file_name(role: str, source: str, kind: TaskKind) -> str:
+    """What the file of a role is called here: readers of published sets tell forms apart by their endings."""
+    endings = Path(source).suffixes
+    if kind in KINDS or not endings:
+        return role
+    return role + "".join(endings[-2:] if endings[-1] == ".gz" else endings[-1:])
+
+
+def read_task(folder: Path, name: str, task: Task) -> TaskSet:
     """A fetched set, from its folder.
 
     Raises:
         InputError: a file is missing or malformed; it names the file and the line.
     """
-    return KINDS[kind].read(*(folder / role for role in KINDS[kind].roles))
+    form = published(name, task)
+    if form is None:
+        return KINDS[task.kind].read(*(folder / role for role in KINDS[task.kind].roles))
+    return {
+        role: list(form.read(folder / file_name(role, source.source, task.kind)))
+        for role, source in task.files.items()
+    }
 
 
 def sets_of(kind: TaskKind, params: Params, layout: Layout) -> Iterator[tuple[str, TaskSet]]:
-    """Yield (name, set) of every task of a kind, in the order of params.yaml."""
+    """Yield (name, set) of every task of a kind that is there, in the order of params.yaml.
+
+    A set that could not be had is passed over with a line; the report says how to get it.
+    """
     for name, task in params.tasks.items():
-        if task.kind == kind:
-            yield name, read_task(layout.task(kind, name), kind)
+        if task.kind != kind:
+            continue
+        folder = layout.task(kind, name)
+        if missing := unavailable(folder):
+            say(f"{name}: not available: {missing}")
+        else:
+            yield name, read_task(folder, name, task)
+
+
+def unavailable(folder: Path) -> str:
+    """Why a set is not there, and where it is to be had; empty for a set that is."""
+    manifest = read_json(folder / MANIFEST)
+    return (
+        ""
+        if manifest.get("available", True)
+        else f"{manifest['reason']}; to be had from {manifest['obtain']}"
+    )

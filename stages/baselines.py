@@ -11,13 +11,13 @@ from pipeline.params import Params, load
 from pipeline.progress import say
 from pipeline.results import rows_of
 from pipeline.run import main
+from pipeline.similarity import System, judged_sets, similarity_rows, texts_of
 from pipeline.task_sets import sets_of
 from pipeline.tracking import stage_run
 from pipeline.word_rows import word_measures
 from quartet.evaluation.classification import BASELINES, classification_measures, cross_validate
-from quartet.evaluation.datasets import Floats, LabelledText, SimilaritySet, WordPairs
+from quartet.evaluation.datasets import Floats, LabelledText, WordPairs
 from quartet.evaluation.perplexity import perplexity_measures, unigram_entropy, unigram_logprobs
-from quartet.evaluation.sts import similarity_measures
 from quartet.evaluation.word2vec import Word2VecConfig, train_word2vec
 from quartet.nbest.rerank import Candidates
 from quartet.results import Measure, Result, write_results
@@ -108,7 +108,7 @@ def first_pass_and_oracle(params: Params, layout: Layout) -> list[Result]:
 
 
 def word2vec(params: Params, layout: Layout) -> list[Result]:
-    """Word2Vec trained on the very tokens of the models, on word similarity and on the texts of STS."""
+    """Word2Vec trained on the very tokens of the models, on word similarity and on every set of STS."""
     found: list[Result] = []
     settings = params.word2vec
     config = Word2VecConfig(
@@ -121,8 +121,9 @@ def word2vec(params: Params, layout: Layout) -> list[Result]:
     )
     seed = params.seeds[0]
     words = list(sets_of("word-similarity", params, layout))
-    texts = list(sets_of("documents-similarity", params, layout))
-    for corpus, name in pairs(params).values() if words or texts else []:
+    sets = judged_sets(params, layout)
+    texts = texts_of(sets)
+    for corpus, name in pairs(params).values() if words or sets else []:
         tokenizer = TextTokenizer.load(layout.tokenizer(name) / TOKENIZER)
         train = EncodedCorpus.open(layout.encoded(corpus, name), "train")
         sentences = [train.sentence(index) for index in range(len(train))]
@@ -133,22 +134,18 @@ def word2vec(params: Params, layout: Layout) -> list[Result]:
             assert isinstance(word_pairs, WordPairs)
             measures = word_measures(word_pairs, tokenizer, table, params.bootstrap, seed)
             found += rows(params, measures, "wordsim", system, dataset, "test", scale)
-        for dataset, documents in texts:
-            assert isinstance(documents, SimilaritySet)
-
-            def embed(
-                batch: list[str], tokenizer: TextTokenizer = tokenizer, table: Floats = table
-            ) -> Floats:
-                return mean_vectors(tokenizer, table, batch)
-
-            measures = similarity_measures(documents, embed, params.bootstrap, seed)
-            found += rows(params, measures, "sts", system, dataset, "test", scale)
+        vectors = mean_vectors(tokenizer, table, texts)
+        found += similarity_rows(params, sets, texts, vectors, System(system, "cpu", scale))
     return found
 
 
 def mean_vectors(tokenizer: TextTokenizer, table: Floats, texts: list[str]) -> Floats:
-    """(texts, d): the mean of the rows of each text's tokens."""
-    return np.stack([table[ids].mean(axis=0) for ids in tokenizer.encode_batch(texts)])
+    """(texts, d): the mean of the rows of each text's tokens; zeros for a text without any."""
+    vectors = np.zeros((len(texts), table.shape[1]))
+    for row, ids in enumerate(tokenizer.encode_batch(texts)):
+        if ids:
+            vectors[row] = table[ids].mean(axis=0)
+    return vectors
 
 
 def classifiers(params: Params, layout: Layout) -> list[Result]:

@@ -5,6 +5,8 @@ The folders exist then even where params.yaml names no list and no set.
 
 from __future__ import annotations
 
+import itertools
+
 from pipeline.layout import Layout
 from pipeline.params import TASK_STAGES, load
 from pipeline.run import main
@@ -17,7 +19,7 @@ def catalogue() -> None:
     params = load()
     layout = Layout(params.experiment)
     names = {layout.all_nbest: sorted(params.nbest), layout.all_rescored: sorted(params.evaluate.rerank)}
-    for kind in TASK_STAGES.values():
+    for kind in itertools.chain(*TASK_STAGES.values()):
         names[layout.tasks(kind)] = sorted(name for name, task in params.tasks.items() if task.kind == kind)
     with stage_run(params, "catalogue") as run:
         for folder, members in names.items():

@@ -16,6 +16,7 @@ from quartet.files import atomic_dir, sha256, write_json, write_jsonl
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.counts import count
 from quartet.nbest.formats import FORMATS, Files, Reading, jsonl, read
+from quartet.nbest.types import NBest
 
 #: Every entry that was left out, with its reason.
 REFUSED = "refused.jsonl"
@@ -41,8 +42,9 @@ def nbest(name: str) -> None:
             for split in ("dev", "test"):
                 files = files_of(settings, split, Path(params.data.root))
                 reading = read(settings.format, files, settings.skip_malformed)
-                jsonl.write(temporary / f"{split}.jsonl", reading.lists)
-                manifest[split] = described(files, reading, Path(params.data.root))
+                kept = [one.first(settings.hypotheses) for one in reading.lists]
+                jsonl.write(temporary / f"{split}.jsonl", kept)
+                manifest[split] = described(files, reading, kept, Path(params.data.root))
                 refused += [
                     {"split": split, "place": e.place, "reason": e.reason} for e in all_refused(reading)
                 ]
@@ -70,8 +72,8 @@ def all_refused(reading: Reading) -> list[InputError]:
     return [*reading.refused, *reading.references_refused]
 
 
-def described(files: Files, reading: Reading, root: Path) -> dict[str, Any]:
-    """What the manifest says of a split: its files, what went in and came out, and what the lists hold."""
+def described(files: Files, reading: Reading, kept: list[NBest], root: Path) -> dict[str, Any]:
+    """What the manifest says of a split: its files, what went in and came out, and what the kept lists hold."""
     names = {path: path.relative_to(root) if path.is_relative_to(root) else path for path in files.paths}
     return {
         "files": {str(name): sha256(path) for path, name in names.items()},
@@ -79,7 +81,11 @@ def described(files: Files, reading: Reading, root: Path) -> dict[str, Any]:
         "refused": len(reading.refused),
         "references_refused": len(reading.references_refused),
         "references_unused": reading.references_unused,
-        **count(reading.lists),
+        "hypotheses_left_out": sum(
+            len(one.hypotheses) - len(short.hypotheses)
+            for one, short in zip(reading.lists, kept, strict=True)
+        ),
+        **count(kept),
     }
 
 

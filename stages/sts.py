@@ -1,23 +1,32 @@
-"""sts@<model>: semantic similarity without training, from contextual vectors and from the embedding layer's."""
+"""sts@<model>: semantic similarity without training for it, by every way of making a text's vector."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 
 import numpy as np
 
 from pipeline.layout import Layout
 from pipeline.params import load
-from pipeline.progress import say, track
-from pipeline.results import rows_of
+from pipeline.progress import bar
 from pipeline.run import main
-from pipeline.task_sets import sets_of
+from pipeline.scorers import scorers
+from pipeline.similarity import System, judged_sets, similarity_rows, texts_of
 from pipeline.tracking import stage_run
-from pipeline.trained import trained
-from quartet.evaluation.datasets import SimilaritySet
-from quartet.evaluation.sts import similarity_measures
+from quartet.errors import InputError
 from quartet.results import Result, write_results
-from quartet.scoring.language_model import LanguageModel, Layer
+from quartet.scoring.language_model import LanguageModel
+from quartet.scoring.pretrained import PretrainedLM
+from quartet.scoring.reading import Layer
+
+#: The name of each reading in the results.
+READINGS: dict[Layer, str] = {
+    "context": "context",
+    "embed": "embed",
+    "table": "table",
+    "first": "cls",
+    "last": "eos",
+}
 
 
 def sts(name: str) -> None:
@@ -26,46 +35,31 @@ def sts(name: str) -> None:
     layout = Layout(params.experiment)
     rows: list[Result] = []
     with stage_run(params, "sts", name) as run:
-        sets = list(sets_of("documents-similarity", params, layout))
-        for model in trained(params, name):
-            for dataset, pairs in sets:
-                assert isinstance(pairs, SimilaritySet)
-                for system, vectors in readings(model, list(pairs.texts)).items():
-                    measures = similarity_measures(pairs, given(vectors), params.bootstrap, model.seed)
-                    rows += rows_of(
-                        measures,
-                        params=params,
-                        table="sts",
-                        system=system,
-                        dataset=dataset,
-                        split="test",
-                        device=model.device,
-                        scale=model.scale,
-                        seed=model.seed,
-                    )
-                    say(f"{system} on {dataset}: Pearson {measures['pearson'].value:.3f}")
+        sets = judged_sets(params, layout)
+        texts = texts_of(sets)
+        for model, _ in scorers(params, name):
+            if not isinstance(model, LanguageModel | PretrainedLM):
+                raise InputError(f"params.yaml: evaluate.sts: {name}", "an n-gram model has no vectors")
+            for reading, vectors in readings(model, texts):
+                system = System(reading, model.device, model.scale, model.seed)
+                rows += similarity_rows(params, sets, texts, vectors, system)
         write_results(layout.rows("sts", name), rows)
         run.log_results(rows)
 
 
-def readings(model: LanguageModel, texts: list[str]) -> dict[str, np.ndarray]:
-    """Vectors of the texts by each way of reading: the last layer's and the embedding layer's mean.
+def readings(model: LanguageModel | PretrainedLM, texts: list[str]) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield (system, vectors of the texts) for each reading, one at a time.
 
-    A masked model is read both by mask-and-predict and with its input intact, as in the T-TA paper's Table 3.
+    The context of a masked model is read both by mask-and-predict and with its input intact, as in the T-TA paper's
+    Table 3. Every text is read as one sentence, by models with segment positions too.
     """
-    ways: list[tuple[str, Layer, bool]] = [(f"{model.name}/context", "context", True)]
+    ways = [(f"{model.name}/{READINGS[layer]}", layer, True) for layer in model.layers]
     if model.masks:
-        ways.append((f"{model.name}-intact/context", "context", False))
-    ways.append((f"{model.name}/embed", "embed", False))
-    return {
-        system: np.concatenate([model.embed([text], layer, masked) for text in track(texts, system)])
-        for system, layer, masked in ways
-    }
-
-
-def given(vectors: np.ndarray) -> Callable[[list[str]], np.ndarray]:
-    """Vectors that are computed already, in the form in which the measure asks for them."""
-    return lambda texts: vectors
+        ways.insert(1, (f"{model.name}-intact/context", "context", False))
+    for system, layer, masked in ways:
+        with bar(system) as shown:
+            vectors = model.embed(texts, layer, masked, shown.set)
+        yield system, vectors
 
 
 if __name__ == "__main__":

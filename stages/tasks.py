@@ -1,15 +1,19 @@
-"""tasks@<set>: fetch the files of an evaluation set, check them, and read them once."""
+"""tasks@<set>: fetch the files of an evaluation set, check them, and read them once.
+
+A published set that cannot be had is no error: what evaluates on it leaves it out, and the report says so.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from pipeline.fetch import fetch
+from pipeline.fetch import Unavailable, fetch
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import Task, entry, load
+from pipeline.params import Params, Task, entry, load
 from pipeline.progress import say
 from pipeline.run import main
-from pipeline.task_sets import KINDS, check_roles, read_task
+from pipeline.task_sets import check_roles, file_name, published, read_task
 from pipeline.tracking import stage_run
 from quartet.errors import InputError
 from quartet.evaluation.datasets import SimilaritySet, WordPairs
@@ -23,28 +27,66 @@ def tasks(name: str) -> None:
     check_roles(params, name)
     folder = Layout(params.experiment).task(task.kind, name)
     with stage_run(params, "tasks", name) as run:
-        with atomic_dir(folder) as temporary:
-            files = {
-                role: fetch(task.files[role], Path(params.data.root), temporary, role)
-                for role in KINDS[task.kind].roles
+        try:
+            manifest = fetch_and_read(params, name, task, folder)
+            say(f"{name}: {counted(manifest['items'])} items of {task.kind} -> {folder}")
+        except Unavailable as error:
+            form = published(name, task)
+            if form is None:
+                raise
+            manifest = {
+                "kind": task.kind,
+                "available": False,
+                "reason": f"{error.place}: {error.reason}",
+                "obtain": form.obtain,
             }
-            try:
-                found = read_task(temporary, task.kind)
-            except InputError as error:
-                raise _at_source(error, temporary, task) from error
-            items = len(found.gold) if isinstance(found, SimilaritySet | WordPairs) else len(found)
-            manifest = {"kind": task.kind, "license": task.license, "items": items, "files": files}
-            write_json(temporary / MANIFEST, manifest)
+            with atomic_dir(folder) as temporary:
+                write_json(temporary / MANIFEST, manifest)
+            say(f"{name}: not available: {manifest['reason']}; to be had from {form.obtain}")
         run.log_manifest(manifest)
-        say(f"{name}: {items:,} items of {task.kind} -> {folder}")
+
+
+def fetch_and_read(params: Params, name: str, task: Task, folder: Path) -> dict[str, Any]:
+    """The set whole in its folder, with its manifest, or nothing of it."""
+    with atomic_dir(folder) as temporary:
+        files = {
+            role: fetch(source, Path(params.data.root), temporary, file_name(role, source.source, task.kind))
+            for role, source in task.files.items()
+        }
+        try:
+            found = read_task(temporary, name, task)
+        except InputError as error:
+            raise _at_source(error, temporary, task) from error
+        manifest = {"kind": task.kind, "license": task.license, "items": items(found), "files": files}
+        if task.format is not None:
+            manifest["format"] = task.format
+        write_json(temporary / MANIFEST, manifest)
+    return manifest
+
+
+def items(found: object) -> int | dict[str, int]:
+    """How many examples there are, of each role where there are several."""
+    if isinstance(found, SimilaritySet | WordPairs):
+        return len(found.gold)
+    if isinstance(found, dict):
+        return {role: len(examples) for role, examples in found.items()}
+    assert isinstance(found, list)
+    return len(found)
+
+
+def counted(items: int | dict[str, int]) -> str:
+    """The counts in words."""
+    if isinstance(items, int):
+        return f"{items:,}"
+    return ", ".join(f"{role} {count:,}" for role, count in items.items())
 
 
 def _at_source(error: InputError, folder: Path, task: Task) -> InputError:
     """The error with the names that the user knows, not those of the copies."""
     place, reason = error.place, error.reason
     for role, source in task.files.items():
-        place = place.replace(str(folder / role), source.source)
-        reason = reason.replace(str(folder / role), source.source)
+        copy = str(folder / file_name(role, source.source, task.kind))
+        place, reason = place.replace(copy, source.source), reason.replace(copy, source.source)
     return InputError(place, reason, error.remedy)
 
 

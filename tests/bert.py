@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 PIECES = [
     *("[PAD]", "[unused0]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
     *(f"{mark}{letter}" for mark in ("", "##") for letter in "abcdefghijklmnopqrstuvwxyz"),
@@ -27,8 +25,10 @@ TEXTS = [
 
 
 def transformers() -> Any:
-    """The library, or a skipped test where the extra is not installed."""
-    return pytest.importorskip("transformers")
+    """The library, imported where it is used: it takes seconds."""
+    import transformers as library
+
+    return library
 
 
 def save_bert_tokenizer(folder: Path, **settings: Any) -> Any:

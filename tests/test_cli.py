@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from typer.main import get_group
 
+import quartet
 from pipeline.params import lists as settings
 from quartet import cli
 from quartet.cli.options import Tokenization
@@ -101,7 +102,11 @@ def test_rescore_writes_the_lists_reranked(
             b"",
             "between 0 and 1",
         ),
-        (["embed", "--model", "MODEL", "--layer", "third"], b"", "neither context nor embed"),
+        (
+            ["embed", "--model", "MODEL", "--layer", "third"],
+            b"",
+            "none of context, embed, table, first, last",
+        ),
     ],
 )
 def test_mistakes_end_with_one_line_and_code_two(
@@ -252,6 +257,28 @@ def test_every_command_shows_an_example(
 ) -> None:
     assert call(monkeypatch, b"", command, "--help") == 0
     assert f"Example: quartet {command}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_rescore_is_the_librarys_and_writes_what_other_tools_count(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lists, out = tmp_path / "lists.json", tmp_path / "out.jsonl"
+    lists.write_text(json.dumps({**LISTS, "u3": {"hyp_1": {"score": -1.0, "text": "I"}}}))
+    texts, references = tmp_path / "hyp.txt", tmp_path / "ref.txt"
+    base = ["rescore", "--model", str(model), "--nbest", str(lists), "--out", str(out), "--lm-weight", "0.5"]
+    assert call(monkeypatch, b"", *base, "--text-out", str(texts)) == 0
+    assert rows(out) == list(quartet.load(model).rescore(lists, weight=0.5))
+    assert texts.read_text().splitlines() == [row["best"] for row in rows(out)]
+    assert "1 lines of text have fewer than two letters: jiwer's command leaves" in capsys.readouterr().err
+    assert call(monkeypatch, b"", *base, "--text-out", str(texts), "--ref-out", str(references)) == 0
+    assert references.read_text() == "a grey heron\nthe river\n"
+    assert texts.read_text().splitlines() == [row["best"] for row in rows(out)[:2]], "u3 has no reference"
+    assert "fewer than two letters" not in capsys.readouterr().err
+    before = lists.read_bytes()
+    for clash in (lists, out):
+        assert call(monkeypatch, b"", *base, "--ref-out", str(clash)) == 2
+        assert "error: --ref-out: " in capsys.readouterr().err
+    assert lists.read_bytes() == before
 
 
 def test_the_options_name_every_format_and_tokenizer() -> None:

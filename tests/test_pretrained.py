@@ -86,10 +86,14 @@ def test_only_what_is_needed_is_fetched(
 ) -> None:
     hub = Hub(tmp_path, [*SETTINGS, *OTHERS, *weights])
     monkeypatch.setattr(huggingface_hub, "snapshot_download", hub)
+    assert pretrained.local_files("owner/name@1a2b", ("vocab.txt",)) == tmp_path
+    assert hub.fetched == ["vocab.txt"]
     assert pretrained.local_folder("owner/name@1a2b", weights=False) == tmp_path
     assert hub.fetched == ["tokenizer.json", "vocab.txt"]
     assert pretrained.local_folder("owner/name@1a2b") == tmp_path
     assert hub.fetched == sorted([*SETTINGS, *wanted])
+    assert pretrained.local_folder("owner/name@1a2b", others=("README.md",)) == tmp_path
+    assert hub.fetched == sorted([*SETTINGS, "README.md", *wanted])
     assert set(hub.calls) == {("owner/name", "1a2b")}
 
 

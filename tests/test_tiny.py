@@ -79,7 +79,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
 def test_every_table_has_rows_with_n_and_a_scale(clone: Clone) -> None:
     rows = read_results(clone.folder / "reports" / "tiny" / "results.jsonl")
     tables = {row.table for row in rows}
-    reranking = {"rerank", "rerank-length", "rerank-pairs"}
+    reranking = {"rerank", "rerank-length", "rerank-pairs", "reference-perplexity"}
     assert tables == {"training", "perplexity", "sts", "wordsim", "polarity"} | reranking
     assert all(row.n > 0 and row.scale and row.experiment == "tiny" for row in rows)
     timed = read_results(clone.folder / "reports" / "tiny" / "timings.jsonl")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -43,11 +44,16 @@ Entry = TypeVar("Entry")
 #: Names become file names, stage names of DVC and keys of DVC's params, where a dot would cut them in two.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
-#: Which list under ``evaluate:`` runs the tasks of a kind.
-TASK_STAGES: dict[str, TaskKind] = {
-    "sts": "documents-similarity",
-    "wordsim": "word-similarity",
-    "finetune": "classification",
+#: Which kinds of tasks a list under ``evaluate:`` runs; one of them at least must be there.
+TASK_STAGES: dict[str, tuple[TaskKind, ...]] = {
+    "sts": ("documents-similarity", "sts"),
+    "wordsim": ("word-similarity",),
+    "finetune": ("classification",),
+    "glue": ("glue",),
+    "nli": ("nli",),
+    "squad": ("squad",),
+    "race": ("race",),
+    "blimp": ("blimp",),
 }
 
 
@@ -83,6 +89,8 @@ def _check_names(params: Params, place: str) -> None:
         "pretrained",
         "ngrams",
         "translators",
+        "recognisers",
+        "vectors",
         "nbest",
         "tasks",
     ):
@@ -105,6 +113,12 @@ def _check_names(params: Params, place: str) -> None:
             raise InputError(
                 f"{place}: tokenizers", f"two pairs of corpus and tokenizer are called {pair}", "rename one"
             )
+
+
+def others_of(params: Params) -> dict[str, list[str]]:
+    """The evaluations that others than the trained models may go through, with those others."""
+    scorers = [*params.pretrained, *params.ngrams]
+    return {"rerank": scorers, "blimp": scorers, "sts": list(params.pretrained)}
 
 
 def _check_references(params: Params, place: str) -> None:
@@ -131,9 +145,8 @@ def _check_references(params: Params, place: str) -> None:
     lists["runtime.models"] = params.runtime.models
     for where, names in lists.items():
         for name in names:
-            # the one evaluation that others than the trained models go through
-            others = {**params.pretrained, **params.ngrams} if where == "evaluate.rerank" else {}
-            known(where, name, {**params.models, **others}, "model")
+            others = [entries for stage, entries in others_of(params).items() if where == f"evaluate.{stage}"]
+            known(where, name, {**params.models, **dict.fromkeys(itertools.chain(*others))}, "model")
             if names.count(name) > 1:
                 raise InputError(f"{place}: {where}", f"{name!r} is listed twice")
     for pair in params.rerank.combine:
@@ -145,10 +158,10 @@ def _check_references(params: Params, place: str) -> None:
             f"{place}: evaluate.rerank", "there are no lists to rerank", "fill nbest, or empty this list"
         )
     kinds = {task.kind for task in params.tasks.values()}
-    for stage, kind in TASK_STAGES.items():
-        if lists[f"evaluate.{stage}"] and kind not in kinds:
+    for stage, wanted in TASK_STAGES.items():
+        if lists[f"evaluate.{stage}"] and not kinds.intersection(wanted):
             raise InputError(
                 f"{place}: evaluate.{stage}",
-                f"no task is of the kind {kind}",
+                f"no task is of the kind {' or '.join(wanted)}",
                 "add one under tasks, or empty this list",
             )

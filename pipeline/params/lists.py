@@ -70,6 +70,7 @@ class NBestLists:
         folder: where the paths of ``dev`` and ``test`` start, itself below ``data.root``. All of it is one dependency.
         dev, test: a file of lists, or several files by their role.
         beam: hypotheses a list, for formats that only count.
+        hypotheses: how many of each list are kept, the first pass's best; None: all.
         skip_malformed: malformed entries are counted, listed and left out; else the first one ends the stage.
     """
 
@@ -81,6 +82,7 @@ class NBestLists:
     bleu: BleuSettings = Field(default_factory=BleuSettings)
     normalise: Normalise
     beam: Count | None = None
+    hypotheses: Count | None = None
     skip_malformed: bool = False
     origin: str = ""
 

@@ -12,8 +12,16 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from pipeline.params.attention import Attention
+from pipeline.params.blimp import Blimp
+from pipeline.params.evaluation import Evaluate, Finetune, Perplexity, Rerank, Runtime, Word2Vec
+from pipeline.params.glue import Glue
 from pipeline.params.lists import NBestLists
+from pipeline.params.nli import Nli
+from pipeline.params.qa import Race, Squad
+from pipeline.params.recogniser import Recogniser
 from pipeline.params.translator import Translator
+from pipeline.params.vectors import Vectors
 from quartet.models.config import ModelConfig
 from quartet.ngram.config import NgramConfig, TokenConfig
 from quartet.training.config import TrainingConfig
@@ -21,12 +29,20 @@ from quartet.training.config import TrainingConfig
 Count = Annotated[int, Field(ge=1)]
 Size = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(gt=0.0, lt=1.0)]
-Weight = Annotated[float, Field(ge=0.0, le=1.0)]
-Positive = Annotated[float, Field(gt=0.0)]
 Text = Annotated[str, Field(min_length=1)]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
-TaskKind = Literal["documents-similarity", "word-similarity", "classification"]
+TaskKind = Literal[
+    "documents-similarity",
+    "word-similarity",
+    "classification",
+    "sts",
+    "glue",
+    "nli",
+    "squad",
+    "race",
+    "blimp",
+]
 _STRICT = ConfigDict(extra="forbid")
 
 
@@ -58,15 +74,18 @@ def _shares_or_given(value: object) -> object:
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
 class Source:
-    """One thing to fetch: ``package://…``, ``https://…`` or a path; ``sha256`` may be null for a path only."""
+    """One thing to fetch: ``package://…``, ``https://…``, ``hub://owner/name@revision/path`` or a path.
+
+    ``sha256`` may be null for a path, and on the hub, where the revision stands for the content.
+    """
 
     source: Text
     sha256: Sha256 | None
 
     def __post_init__(self) -> None:
-        if self.sha256 is None and "://" in self.source:
+        if self.sha256 is None and "://" in self.source and not self.source.startswith("hub://"):
             raise ValueError(
-                f"sha256 is needed for {self.source}: only local files and folders may go without"
+                f"sha256 is needed for {self.source}: only local files, folders and the hub may go without"
             )
 
 
@@ -191,101 +210,16 @@ class Pretrained:
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
 class Task:
-    """An entry of ``tasks:``; ``files`` maps the roles that the kind's reader wants to what is fetched."""
+    """An entry of ``tasks:``; ``files`` maps the roles that the kind's reader wants to what is fetched.
+
+    Attributes:
+        format: which published set it is, for the kinds that have several (see src/quartet/evaluation/sets).
+    """
 
     kind: TaskKind
+    format: Text | None = None
     license: Text
     files: dict[str, Source]
-
-
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
-class Evaluate:
-    """Which models go through which evaluation."""
-
-    rerank: list[str]
-    sts: list[str]
-    wordsim: list[str]
-    finetune: list[str]
-
-
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
-class Perplexity:
-    """How test documents are scored.
-
-    Attributes:
-        tokens_per_document: how much of each is scored (0: all): bidirectional models run once a token.
-        carry_memory: models with memory read all documents as one stream; False: each on its own.
-    """
-
-    tokens_per_document: Size
-    carry_memory: bool = False
-
-
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
-class Weights:
-    """The grid of interpolation weights."""
-
-    start: Weight
-    stop: Weight
-    step: Positive
-
-    def __post_init__(self) -> None:
-        if self.start > self.stop:
-            raise ValueError(f"start {self.start} is larger than stop {self.stop}")
-
-
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
-class Rerank:
-    """The grid, and how token log-probabilities make a score.
-
-    Attributes:
-        lengths: the most reference words of each range but the last, for errors by length; none: no such table.
-        combine: pairs of systems to weigh together: names under ``evaluate.rerank``, or those of their readings.
-    """
-
-    weights: Weights
-    score: Literal["sum", "mean"]
-    lengths: tuple[Count, ...]
-    combine: tuple[tuple[Text, Text], ...]
-
-    def __post_init__(self) -> None:
-        if list(self.lengths) != sorted(set(self.lengths)):
-            raise ValueError(f"lengths {list(self.lengths)} do not ascend")
-        for pair in self.combine:
-            if pair[0] == pair[1] or list(self.combine).count(pair) > 1:
-                raise ValueError(f"combine holds {list(pair)} twice or a system with itself")
-
-
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
-class Finetune:
-    """Fine-tuning a pre-trained model on a classification task, judged by cross-validation."""
-
-    folds: Annotated[int, Field(ge=2)]
-    epochs: Count
-    batch_size: Count
-    learning_rate: Positive
-    warmup: Weight = 0.1
-
-
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
-class Word2Vec:
-    """The baseline of word and text similarity, trained on the models' own tokens."""
-
-    dimension: Count
-    window: Count
-    epochs: Count
-    negative: Count
-    skip_gram: bool
-    minimum_count: Count
-
-
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
-class Runtime:
-    """The speed benchmark: texts of so many words, each timed so many times."""
-
-    models: list[str]
-    words: list[Count]
-    repeats: Count
 
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
@@ -308,6 +242,8 @@ class Params:
     pretrained: dict[str, Pretrained]
     ngrams: dict[str, Ngram]
     translators: dict[str, Translator]
+    recognisers: dict[str, Recogniser]
+    vectors: dict[str, Vectors]
     nbest: dict[str, NBestLists]
     tasks: dict[str, Task]
     evaluate: Evaluate
@@ -317,3 +253,9 @@ class Params:
     finetune: Finetune
     word2vec: Word2Vec
     runtime: Runtime
+    glue: Glue
+    nli: Nli
+    squad: Squad
+    race: Race
+    blimp: Blimp
+    attention: Attention

@@ -1,23 +1,41 @@
 """Quartet: four language-model objectives (CLM, MLM, LAE, segment-aware) for scoring, rescoring and representation.
 
-``quartet.load(folder)`` opens a trained model; nothing heavy is imported before it is called.
+``quartet.load(folder)`` opens a model and ``quartet.rescore`` puts N-best lists in its order; nothing heavy is imported
+before they are called.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 if TYPE_CHECKING:
-    from quartet.scoring.language_model import LanguageModel
+    from quartet.nbest.rescoring import Lists, Options, RescoredLists
+    from quartet.scoring.engine import TextScorer
+    from quartet.scoring.opening import Opened
 
 __version__ = "0.1.0"
 
 
 def load(
-    folder: str | Path, device: str = "cpu", weights: Literal["last", "best"] | None = None
-) -> LanguageModel:
-    """Open a trained model: see :func:`quartet.scoring.language_model.load`."""
-    from quartet.scoring.language_model import load as load_model
+    reference: str | Path, device: str = "cpu", weights: Literal["last", "best"] | None = None
+) -> Opened:
+    """Open a model: one that was trained here, an n-gram model, or one of Hugging Face.
 
-    return load_model(folder, device, weights)
+    See :func:`quartet.scoring.opening.open_scorer`; a :class:`quartet.scoring.language_model.LanguageModel` is what a
+    training's folder gives.
+    """
+    from quartet.scoring.opening import open_scorer
+
+    return open_scorer(str(reference), device, weights)
+
+
+def rescore(model: TextScorer, lists: Lists, **options: Unpack[Options]) -> RescoredLists:
+    """Order the hypotheses of N-best lists with a language model: see :func:`quartet.nbest.rescoring.rescore`.
+
+    ``rescore(model, "test.json", tune="dev.json")`` chooses the weight on other lists, ``weight=0.3`` gives it. The
+    result holds the same records as the lines that ``quartet rescore`` writes, and the weight.
+    """
+    from quartet.nbest.rescoring import rescore as rescore_lists
+
+    return rescore_lists(model, lists, **options)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -50,16 +51,31 @@ PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "pytorch_model-*
 _HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 
 
-def local_folder(reference: str, weights: bool = True) -> Path:
+def local_folder(reference: str, weights: bool = True, others: tuple[str, ...] = ()) -> Path:
     """The folder of a reference, downloaded into the hub's own cache where it is not one already.
 
     Args:
         reference: a folder, or ``owner/name@revision`` (a commit's hash is best: branches move).
         weights: False: the tokenizer's files will do.
+        others: files that are wanted beside those of every model.
 
     Raises:
         InputError: there is no such folder; a name on the hub comes without its revision; the hub cannot be reached or
             has no such model or revision.
+    """
+    if not weights:
+        return local_files(reference, TOKENIZER_FILES)
+    folder = local_files(reference, (CONFIG, *TOKENIZER_FILES, *others, *SAFETENSORS))
+    if not _matching(folder, SAFETENSORS):
+        folder = local_files(reference, (CONFIG, *TOKENIZER_FILES, *others, *PICKLED))
+    return folder
+
+
+def local_files(reference: str, patterns: tuple[str, ...]) -> Path:
+    """The folder of a reference, with the files of these names downloaded where it is not one already.
+
+    Raises:
+        InputError: as :func:`local_folder`.
     """
     if reference and Path(reference).is_dir():
         return Path(reference)
@@ -74,12 +90,7 @@ def local_folder(reference: str, weights: bool = True) -> Path:
             "no such folder, and a name on the hub needs its revision for the result to be reproducible",
             f"write {name}@REVISION, best the hash of a commit",
         )
-    if not weights:
-        return _downloaded(name, revision, TOKENIZER_FILES)
-    folder = _downloaded(name, revision, (CONFIG, *TOKENIZER_FILES, *SAFETENSORS))
-    if not _matching(folder, SAFETENSORS):
-        folder = _downloaded(name, revision, (CONFIG, *TOKENIZER_FILES, *PICKLED))
-    return folder
+    return _downloaded(name, revision, patterns)
 
 
 def _downloaded(name: str, revision: str, patterns: tuple[str, ...]) -> Path:
@@ -117,7 +128,12 @@ def content_hash(folder: Path) -> str:
     Raises:
         InputError: the folder holds no weights or no config.json.
     """
-    lines = "".join(f"{sha256(path)}  {path.name}\n" for path in model_files(folder))
+    return files_hash(model_files(folder))
+
+
+def files_hash(paths: Iterable[Path]) -> str:
+    """SHA-256 over the names and bytes of files, in their order."""
+    lines = "".join(f"{sha256(path)}  {path.name}\n" for path in paths)
     return hashlib.sha256(lines.encode()).hexdigest()
 
 

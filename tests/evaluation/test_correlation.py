@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr, rankdata, spearmanr
 
-from quartet.evaluation.correlation import correlations, cosines, weighted_pearson, weighted_ranks
+from quartet.evaluation.correlation import (
+    correlations,
+    cosines,
+    part_correlations,
+    weighted_pearson,
+    weighted_ranks,
+)
 
 
 def pairs_of(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -103,3 +109,43 @@ def test_cosines() -> None:
     left = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0], [2.0, 0.0]])
     right = np.array([[0.0, 3.0], [2.0, 2.0], [1.0, 1.0], [-1.0, 0.0]])
     assert cosines(left, right) == pytest.approx([0.0, 1.0, 0.0, -1.0])
+
+
+def test_parts_have_correlations_of_their_own() -> None:
+    """Three sub-tasks of unlike size and scale, with ties, against scipy on each."""
+    generator = np.random.default_rng(8)
+    sizes = (40, 10, 25)
+    parts = np.repeat(np.arange(3), sizes)
+    gold = np.round(generator.uniform(0, 5, 75), 0)
+    predicted = np.round(gold / 5 + generator.normal(size=75) * 0.3, 1) + parts
+    mixed = generator.permutation(75)  # the parts need not stand together
+    found = part_correlations(predicted[mixed], gold[mixed], parts[mixed], samples=200, seed=1)
+    for name, statistic in (("pearson", pearsonr), ("spearman", spearmanr)):
+        own = [statistic(predicted[parts == part], gold[parts == part]).statistic for part in range(3)]
+        assert found[f"{name}-mean"].value == pytest.approx(np.mean(own), abs=1e-12)
+        assert found[f"{name}-weighted"].value == pytest.approx(np.average(own, weights=sizes), abs=1e-12)
+    for measure in found.values():
+        assert measure.n == 75
+        assert measure.ci_low is not None and measure.ci_high is not None
+        assert measure.ci_low < measure.value < measure.ci_high
+    every = correlations(predicted, gold, samples=20, seed=1)["pearson"].value
+    assert every < found["pearson-mean"].value, "shifted parts correlate less together than alone"
+
+
+def test_intervals_of_parts_resample_pairs() -> None:
+    generator = np.random.default_rng(9)
+    parts = np.repeat([0, 1], 30)
+    gold = generator.normal(size=60)
+    predicted = gold + generator.normal(size=60)
+    found = part_correlations(predicted, gold, parts, samples=2000, seed=1)["pearson-mean"]
+    values = []
+    for _ in range(2000):
+        drawn = generator.integers(0, 60, 60)
+        own = [drawn[parts[drawn] == part] for part in (0, 1)]
+        values.append(np.mean([pearsonr(predicted[one], gold[one]).statistic for one in own]))
+    assert (found.ci_low, found.ci_high) == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=0.03)
+
+
+def test_a_part_without_a_correlation_is_refused() -> None:
+    with pytest.raises(ValueError, match="part 1 is constant"):
+        part_correlations(np.arange(4.0), np.array([1.0, 2.0, 3.0, 3.0]), np.array([0, 0, 1, 1]), 10, 0)

@@ -36,6 +36,28 @@ def test_pseudo_perplexities_have_their_own_names() -> None:
     assert list(found) == ["loss", "pppl", "pppl-mean", "pppl-median", "pppl-word"]
 
 
+def test_each_text_by_the_word_by_hand() -> None:
+    found = perplexity_measures(LOGPROBS, [1, 1, 0, 2], False, samples=100, seed=1, word_texts=True)
+    assert found["ppl-word-mean"].value == pytest.approx((2**3 + 2**3 + 2**1.5) / 3)
+    assert found["ppl-word-median"].value == pytest.approx(8)
+    assert [found[f"ppl-word-{which}"].n for which in ("mean", "median")] == [3, 3]
+    wordless = perplexity_measures(LOGPROBS, [1, 0, 0, 2], False, samples=100, seed=1, word_texts=True)
+    assert wordless["ppl-word-mean"].value == pytest.approx((2**3 + 2**1.5) / 2), (
+        "a text without words is in none"
+    )
+    assert wordless["ppl-word-mean"].n == 2
+    assert wordless["ppl-mean"] == found["ppl-mean"]
+
+
+def test_a_figure_a_word_that_no_float_holds_is_absent() -> None:
+    logprobs = [np.full(200, -4.0), np.full(2, -1.0)]
+    found = perplexity_measures(logprobs, [1, 1], False, samples=20, seed=1, word_texts=True)
+    assert "ppl-word-mean" not in found
+    assert "ppl-word-median" not in found, "half of infinity"
+    assert found["ppl-word"].value == pytest.approx(np.exp(401.0))
+    assert found["ppl-median"].value == pytest.approx((np.exp(4) + np.exp(1)) / 2)
+
+
 def test_no_words_no_figure_per_word() -> None:
     assert "ppl-word" not in perplexity_measures(LOGPROBS, [0, 0, 0, 0], pseudo=False, samples=10, seed=1)
 

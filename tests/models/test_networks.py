@@ -9,6 +9,7 @@ import torch
 from pydantic import ValidationError
 
 from quartet.models.architectures import build
+from quartet.models.heads import tiled_logprobs
 from tests.models.shapes import KINDS, VOCABULARY, random_inputs, small
 
 
@@ -95,3 +96,13 @@ def test_which_released_offsets_leak() -> None:
 def test_settings_that_make_no_sense_are_refused(changes: dict[str, Any], word: str) -> None:
     with pytest.raises(ValidationError, match=word):
         small(**changes)
+
+
+def test_no_log_probability_is_above_0_however_certain_a_token_is() -> None:
+    torch.manual_seed(0)
+    hidden, table, bias = 6 * torch.randn(400, 256), torch.randn(3000, 256), torch.zeros(3000)
+    likeliest = (hidden @ table.T).argmax(-1)
+    found = tiled_logprobs(hidden, likeliest, table, bias)
+    assert -1e-3 < found.median() <= found.max() <= 0
+    unbounded = (hidden * table[likeliest]).sum(-1) - torch.logsumexp(hidden @ table.T, -1)
+    assert unbounded.max() > 0, "the rounding that this is about"

@@ -107,7 +107,6 @@ def test_a_number_that_is_not_the_papers_says_so() -> None:
 
 @pytest.mark.parametrize("name", TRANSLATORS)
 def test_every_translator_can_be_built_and_has_the_parameters_of_its_sizes(name: str) -> None:
-    pytest.importorskip("transformers", reason="translators need the extra hf")
     from quartet.nbest.generate.translation import build, parameter_count
 
     translator = TRANSLATORS[name]

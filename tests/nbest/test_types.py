@@ -31,6 +31,13 @@ def test_the_rank_stands_for_missing_scores() -> None:
     assert str(one.first_pass[0]) == "0.0"  # not -0.0, which a file would show
 
 
+def test_the_first_hypotheses_are_the_best_ones() -> None:
+    one = nbest("u", "r", ("b", -2.0), ("a", -1.0), ("c", -3.0))
+    assert one.first(2) == nbest("u", "r", ("a", -1.0), ("b", -2.0))
+    assert one.first(None) == one.first(3) == one.first(9) == one
+    assert nbest("u", None, ("x", None), ("y", None)).first(1) == nbest("u", None, ("x", None))
+
+
 @pytest.mark.parametrize(
     "hypotheses", [(), (Hypothesis("a", -1.0), Hypothesis("b")), (Hypothesis("a"), Hypothesis("b", -1.0))]
 )

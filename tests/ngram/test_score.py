@@ -23,8 +23,6 @@ from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.ngram.reference import FIXTURES, Arpa
 
-pytest.importorskip("kenlm")
-
 WORDS = TokenConfig(lowercase=True, punctuation="strip")
 TEXTS = (FIXTURES / "potter.txt").read_text(encoding="utf-8").splitlines()
 

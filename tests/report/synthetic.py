@@ -135,6 +135,7 @@ def _baselines() -> Iterator[Result]:
     for name, accuracy in (("majority", 0.5), ("bag-of-words", 0.625)):
         yield row("polarity", name, "polarity", "cross-validation", "accuracy", accuracy, 200, 0.068, None)
         yield row("polarity", name, "polarity", "cross-validation", "f1", accuracy + 0.01, 200, 0.07, None)
+        yield row("glue", name, "rte", "dev", "accuracy", accuracy, 277, 0.06, None)
 
 
 def _model(name: str, seed: int, worse: float) -> Iterator[Result]:
@@ -173,6 +174,8 @@ def _model(name: str, seed: int, worse: float) -> Iterator[Result]:
             yield row("rerank", system, "sample-speech", "test", "weight-best-on-test", 0.35, 106, None, seed)
             for words, n in LENGTHS.items():
                 yield row("rerank-length", system, "sample-speech", words, "wer", wer + n / 10, n, 3.3, seed)
+            if not place:
+                yield from _references(name, kind, value, seed)
         for reading, shift in (("context", 0.0), ("embed", 0.08)):
             pearson = (0.22 + 40 / PERPLEXITY[name] - 0.05 * place + shift) / worse
             yield row("sts", f"{system}/{reading}", "lee", "test", "pearson", pearson, 1225, 0.11, seed)
@@ -194,11 +197,43 @@ def _model(name: str, seed: int, worse: float) -> Iterator[Result]:
                 ("wer-detectable", 1.5, None),
             ):
                 yield row("rerank-pairs", pair, "sample-speech", "test", metric, value, 106, half, seed)
+    if name in ("bert-", "segabert"):
+        yield row("nli", name, "snli", "dev", "accuracy", 0.59 / worse, 9842, 0.01, seed)
+        for reading, spearman in (("untuned", 0.31), ("nli", 0.45)):
+            yield row(
+                "sts", f"{name}/{reading}", "stsb", "test", "spearman", spearman / worse, 1379, 0.03, seed
+            )
+    yield row("blimp", name, "blimp", "test", "accuracy", 0.56 / worse, 67_000, 0.004, seed)
+    yield row("blimp", name, "blimp/wh_island", "test", "accuracy", 0.61 / worse, 1000, 0.03, seed)
+    yield row(
+        "blimp", name, "blimp/phenomenon/island_effects", "test", "accuracy", 0.61 / worse, 1000, 0.03, seed
+    )
     if name in ("bilm", "tta", "bert-", "segabert"):
         yield row(
             "polarity", name, "polarity", "cross-validation", "accuracy", 0.56 / worse, 200, 0.069, seed
         )
         yield row("polarity", name, "polarity", "cross-validation", "f1", 0.57 / worse, 200, 0.07, seed)
+    if name in ("bert-", "segabert"):
+        yield row("glue", name, "rte", "dev", "accuracy", 0.59 / worse, 277, 0.058, seed)
+        yield row("glue", name, "rte", "dev", "epochs", 4, 24, None, seed)
+
+
+def _references(name: str, kind: str, value: float, seed: int) -> Iterator[Result]:
+    """(Pseudo-)perplexities of the references of both splits."""
+    for split, harder in (("dev", 1.0), ("test", 1.1)):
+        for suffix, factor, n in (
+            ("", 1.2, 2100),
+            ("-mean", 9.0, 105),
+            ("-median", 0.9, 105),
+            ("-word", 5.0, 1400),
+            ("-word-mean", 90.0, 105),
+            ("-word-median", 4.0, 105),
+        ):
+            figure = value * harder * factor
+            metric = f"{kind}{suffix}"
+            yield row(
+                "reference-perplexity", name, "sample-speech", split, metric, figure, n, figure / 10, seed
+            )
 
 
 def timings() -> list[Result]:

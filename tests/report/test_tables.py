@@ -179,12 +179,12 @@ def test_nothing_measured_is_a_page_too() -> None:
 
 def test_unknown_tables_metrics_and_splits_are_shown() -> None:
     odd = [
-        row("glue", "segabert", "cola", "dev", "matthews", 0.4321, 1043, 0.05),
+        row("made-up", "segabert", "cola", "dev", "matthews", 0.4321, 1043, 0.05),
         row("sts", "tta/context", "lee", "", "kendall", 0.321, 1225),
         row("rerank", "tta", "sample-speech", "other", "wer", 33.3, 10),
     ]
     text = markdown([*results(), *odd], [], facts())
-    assert "| `segabert` | cola | dev | matthews | 0.4321 [0.3821, 0.4821] | 1,043 |" in section(text, "glue")
+    assert "| `segabert` | cola | dev | matthews | 0.4321 [0.3821, 0.4821] | 1,043 |" in section(text, "made-up")
     assert "| kendall | 0.321 |" in section(text, "Semantic similarity (STS)")
     assert "| other | wer | 33.3 |" in section(text, "Reranking")
 

@@ -163,7 +163,7 @@ def test_a_device_that_is_not_there_is_refused(small_corpus: Small, tmp_path: Pa
 
 def test_broken_models_are_refused_in_one_line(small_corpus: Small, tmp_path: Path) -> None:
     model = random_model("tta", small_corpus[0])
-    with pytest.raises(InputError, match=r"no config\.json"):
+    with pytest.raises(InputError, match=r"holds neither config\.json"):
         quartet.load(tmp_path)
     save(model, tmp_path)
     weights = tmp_path / "model.safetensors"

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from quartet.errors import InputError
-from quartet.scoring import halves, pretrained
+from quartet.scoring import halves, pretrained_inputs
 from quartet.scoring.pretrained import PretrainedLM, load_pretrained
 from quartet.scoring.windows import even_parts, full_parts
 from tests.bert import TEXTS, save_bert, save_byte_level, transformers
@@ -102,7 +102,7 @@ def test_small_budgets_change_nothing(
     models: dict[str, PretrainedLM], kind: str, masked: bool, budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = models[kind].token_logprobs(TEXTS, masked)
-    monkeypatch.setattr(pretrained, "TOKEN_BUDGET", budget)
+    monkeypatch.setattr(pretrained_inputs, "TOKEN_BUDGET", budget)
     monkeypatch.setattr(halves, "LOGIT_BUDGET", 7 * budget)
     found = models[kind].token_logprobs(TEXTS, masked)
     assert all(np.allclose(one, other, atol=1e-5) for one, other in zip(found, expected, strict=True))
@@ -112,7 +112,7 @@ def test_batches_stay_within_the_budget(
     models: dict[str, PretrainedLM], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ten texts of 70 tokens would be 700 copies at once."""
-    monkeypatch.setattr(pretrained, "TOKEN_BUDGET", 100)
+    monkeypatch.setattr(pretrained_inputs, "TOKEN_BUDGET", 100)
     sizes: list[int] = []
     answers = halves.Halves.target_logprobs
 
@@ -233,7 +233,7 @@ def test_positions_behind_the_padding_rows_are_not_counted(tmp_path: Path) -> No
     """RoBERTa's 42 rows leave 40 positions: an input of 41 tokens would fail."""
     save(tmp_path, "roberta")
     model = load_pretrained(str(tmp_path))
-    assert model._room == 38
+    assert model.inputs.room == 38
     assert len(model.token_logprobs(["the cat " * 100])[0]) > 150
 
 

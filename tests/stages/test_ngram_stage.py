@@ -23,8 +23,6 @@ from quartet.text.tokenizer import TextTokenizer
 from stages.ngram import ngram
 from tests.small_corpus import documents
 
-pytest.importorskip("kenlm")
-
 SETTINGS = """
 ngrams:
   words-3:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,12 +17,16 @@ import numpy as np
 import pytest
 import sacrebleu
 
+from pipeline.kept_scores import kept_scores
 from pipeline.layout import Layout
 from pipeline.params import Params, load
 from quartet.nbest.formats import jsonl
+from quartet.nbest.rescored import write_texts
 from quartet.results import Result, read_results
+from quartet.scoring import engine
 from stages import baselines, combine, compare, rerank
 from tests.nbest.lists import random_lists
+from tests.nbest.test_other_tools import with_two_letters
 
 
 class Toy:
@@ -26,11 +34,17 @@ class Toy:
 
     device = "cpu"
     scale = "a toy"
+    #: How many more calls there are before someone kills it.
+    patience: float = math.inf
 
     def __init__(self, letter: str, masks: bool) -> None:
-        self.letter, self.masks = letter, masks
+        self.letter, self.masks, self.pseudo = letter, masks, True
+        self.fingerprint = f"{letter} {masks}"
 
     def token_logprobs(self, texts: list[str], masked: bool = True) -> list[np.ndarray]:
+        if Toy.patience <= 0:
+            raise KeyboardInterrupt
+        Toy.patience -= 1
         likes = self.letter if masked else "d"
         return [np.array([-0.5 if word == likes else -3.0 for word in text.split()]) for text in texts]
 
@@ -104,6 +118,87 @@ def test_jiwer_on_the_written_files_gives_the_rows(params: Params) -> None:
     assert all(row.value <= values[key].value for key, row in tuned.items())
     assert values["oracle", None].value <= min(row.value for row in values.values())
     assert set(rows_by(rows, "rerank", "dev", "wer")) >= set(tuned)
+
+
+def test_jiwers_command_on_the_written_texts_gives_the_row(params: Params, tmp_path: Path) -> None:
+    layout = Layout(params.experiment)
+    name = params.evaluate.rerank[0]
+    for split in ("dev", "test"):
+        path = layout.nbest("sample-speech") / f"{split}.jsonl"
+        jsonl.write(path, with_two_letters(jsonl.read(path)))
+    rerank.rerank(name)
+    path = layout.reranked(layout.rescored(name), 1, name, "sample-speech", "test")
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    texts, references = tmp_path / "hyp.txt", tmp_path / "ref.txt"
+    assert write_texts(rows, texts, references) == 0
+    program = Path(sys.executable).with_name("jiwer")
+    said = subprocess.run(
+        [program, "-r", references, "-h", texts], capture_output=True, text=True, check=True
+    )
+    values = rows_by(read_results(layout.rows("rerank", name)), "rerank", "test", "wer")
+    assert values[name, 1].value == 100 * float(said.stdout)
+
+
+def test_references_have_perplexities_of_the_reading_that_has_any(params: Params) -> None:
+    layout = Layout(params.experiment)
+    for name in params.evaluate.rerank:
+        rerank.rerank(name)
+    rows = [row for name in params.evaluate.rerank for row in read_results(layout.rows("rerank", name))]
+    found = rows_by(rows, "reference-perplexity", "test", "pppl")
+    one, other = params.evaluate.rerank
+    assert set(found) == {(one, 1), (one, 2), (other, 1)}, "none of the intact input"
+    references = [each.reference for each in jsonl.read(layout.nbest("sample-speech") / "test.jsonl")]
+    words = [word for text in references if text for word in text.split()]
+    nats = sum(0.5 if word == "a" else 3.0 for word in words) / len(words)
+    assert found[one, 1].value == pytest.approx(math.exp(nats))
+    assert found[one, 1].n == len(words)
+    medians = rows_by(rows, "reference-perplexity", "dev", "pppl-word-median")
+    assert medians[one, 1].n < 60, "missing and empty references count in none"
+    assert medians[one, 1].ci_low is not None
+
+
+def test_a_killed_reranking_goes_on_and_comes_to_the_same_bytes(
+    params: Params, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layout = Layout(params.experiment)
+    name = params.evaluate.rerank[0]
+    monkeypatch.setattr(engine, "CHUNK", 100)
+
+    def outputs() -> dict[str, bytes]:
+        files = [layout.rows("rerank", name), layout.wer_curve(name), *layout.rescored(name).iterdir()]
+        return {path.name: path.read_bytes() for path in files}
+
+    def calls(patience: float) -> float:
+        """How often the model was asked, until it was done or killed."""
+        monkeypatch.setattr(Toy, "patience", patience)
+        rerank.rerank(name)
+        return patience - Toy.patience
+
+    asked = calls(1000)
+    whole = outputs()
+    resume = layout.artifacts / "resume"
+    assert not resume.exists() or not any(resume.iterdir()), "nothing is kept of what is done"
+    half = asked // 2
+    assert half > 2
+    shutil.rmtree(layout.rescored(name))
+    with pytest.raises(KeyboardInterrupt):
+        calls(half)
+    assert calls(1000) == asked - half, "no chunk twice"
+    assert outputs() == whole
+    assert not any(resume.iterdir())
+
+
+def test_scores_of_other_code_are_not_taken_over(params: Params, monkeypatch: pytest.MonkeyPatch) -> None:
+    layout = Layout(params.experiment)
+    with pytest.raises(KeyboardInterrupt), kept_scores(layout, "tta") as before:
+        before.mkdir(parents=True)
+        raise KeyboardInterrupt
+    with kept_scores(layout, "tta") as again:
+        assert again == before and before.is_dir()
+    assert not before.parent.exists()
+    monkeypatch.setattr("pipeline.kept_scores.CODE", ("errors.py",))
+    with kept_scores(layout, "tta") as other:
+        assert other != before
 
 
 def test_lengths_and_pairs_have_rows_of_their_own(params: Params) -> None:

@@ -97,6 +97,23 @@ def test_lists_are_kept_in_one_form_whatever_they_came_in(layout: Layout) -> Non
     assert (folder / "refused.jsonl").read_text() == ""
 
 
+def test_only_so_many_hypotheses_are_kept_as_are_asked_for(layout: Layout, workspace: Path) -> None:
+    change(workspace, "    metric: wer", "    hypotheses: 1\n    metric: wer")
+    nbest("sample-speech")
+    folder = layout.nbest("sample-speech")
+    (one,) = jsonl.read(folder / "dev.jsonl")
+    assert [hypothesis.text for hypothesis in one.hypotheses] == ["a cat"]
+    manifest = read_json(folder / MANIFEST)
+    kept = {key: manifest["dev"][key] for key in ("hypotheses", "hypotheses_left_out", "longest_list")}
+    assert kept == {"hypotheses": 1, "hypotheses_left_out": 1, "longest_list": 1}
+    change(workspace, "    hypotheses: 1", "    hypotheses: 0")
+    with pytest.raises(InputError, match=r"nbest\.sample-speech\.hypotheses"):
+        nbest("sample-speech")
+    change(workspace, "    hypotheses: 0", "    hypotheses: null")
+    nbest("sample-speech")
+    assert read_json(folder / MANIFEST)["dev"]["hypotheses_left_out"] == 0
+
+
 def several_files(workspace: Path, skip: bool) -> None:
     """Kaldi's files in a folder, with a malformed cost on dev, in the place of the sample's."""
     folder = workspace / "lists" / "kaldi"

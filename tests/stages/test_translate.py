@@ -21,8 +21,6 @@ from stages.translate import translate
 from tests.nbest.generate import toy
 from tests.stages.test_set_stages import change
 
-pytest.importorskip("transformers", reason="translators need the extra hf")
-
 SECTION = """
 translators:
   toy-de-en:

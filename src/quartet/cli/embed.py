@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
@@ -15,13 +15,25 @@ def embed(
     model: Model,
     device: Device = "cpu",
     intact: Intact = False,
-    layer: Annotated[str, typer.Option(help="context (last layer) or embed (embedding layer).")] = "context",
+    layer: Annotated[
+        str,
+        typer.Option(
+            help="The mean over a text's tokens of context (last layer), embed (embedding layer) or table (bare "
+            "table); or the last layer at the special token before (first) or behind (last) the text."
+        ),
+    ] = "context",
 ) -> None:
-    """Print a vector for each line of standard input, as a JSON list: the mean over its tokens."""
-    if layer not in ("context", "embed"):
-        raise InputError("--layer", f"{layer!r} is neither context nor embed")
+    """Print a vector for each line of standard input, as a JSON list."""
     import quartet
+    from quartet.ngram.score import NgramLM
+    from quartet.scoring.reading import Layer
 
-    vectors = quartet.load(model, device).embed(lines_of_input(), layer, masked=not intact)  # type: ignore[arg-type]
+    if layer not in get_args(Layer):
+        raise InputError("--layer", f"{layer!r} is none of {', '.join(get_args(Layer))}")
+
+    opened = quartet.load(model, device)
+    if isinstance(opened, NgramLM):
+        raise InputError(model, "an n-gram model has no vectors", "give another model")
+    vectors = opened.embed(lines_of_input(), layer, masked=not intact)  # type: ignore[arg-type]
     for vector in vectors:
         print(json.dumps([round(float(value), 6) for value in vector]))

@@ -19,7 +19,6 @@ from quartet.cli.options import (
     Scorer,
     Tokenization,
     Tokenize,
-    kept,
     metric_named,
     progress,
 )
@@ -27,11 +26,8 @@ from quartet.errors import InputError
 
 if TYPE_CHECKING:
     from quartet.nbest.formats import Files
-    from quartet.nbest.metrics import Metric
-    from quartet.nbest.rerank import Candidates
+    from quartet.nbest.rescoring import RescoredLists
     from quartet.nbest.types import NBest
-    from quartet.scoring.cache import ScoreCache
-    from quartet.scoring.engine import TextScorer
 
 
 class Sum(StrEnum):
@@ -93,17 +89,27 @@ def rescore(
     device: Device = "cpu",
     intact: Intact = False,
     cache: Cache = None,
+    text_out: Annotated[
+        Path | None, typer.Option(help="Where the best hypotheses go as plain text too, a line each.")
+    ] = None,
+    ref_out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where their references go, a line each; lists without one are then left out of both files."
+        ),
+    ] = None,
 ) -> None:
     """Rerank N-best lists, with a weight that is given or chosen on other lists.
 
     Each line of the output is a list, in the order of the input: {"utt", "ref" if known, "best", "hypotheses":
     [{"text", "first_pass", "lm", "score"}, ...] best first}.
+
+    The files of --text-out and --ref-out are what other tools count: jiwer -r REFS -h TEXTS, sacrebleu REFS -i TEXTS.
     """
+    import quartet
     from quartet.nbest.formats import FORMATS, Files
     from quartet.nbest.normalise import Normalisation
-    from quartet.nbest.rerank import check_tunable, weight_grid
-    from quartet.nbest.rescored import write_rescored
-    from quartet.scoring.opening import open_scorer
+    from quartet.nbest.rescoring import default_normalisation
 
     if (tune is None) == (lm_weight is None):
         raise InputError(
@@ -118,35 +124,49 @@ def rescore(
     if tune is None and (tune_references or tune_scores):
         raise InputError("--tune-references, --tune-scores", "mean nothing without --tune")
     judge = metric_named(metric, bleu_tokenize, bleu_lowercase)
-    for_wer = metric is MetricName.wer
+    usual = default_normalisation(judge)
     normalise = Normalisation(
-        for_wer if lowercase is None else lowercase,
-        for_wer if strip_punctuation is None else strip_punctuation,
+        usual.lowercase if lowercase is None else lowercase,
+        usual.strip_punctuation if strip_punctuation is None else strip_punctuation,
     )
     test_files = Files(nbest, weighted(scores, "--scores"), references, beam)
     sets = {"--nbest": test_files}
     if tune is not None:
         sets["--tune"] = Files(tune, weighted(tune_scores, "--tune-scores"), tune_references, beam)
-    if any(out.resolve() == path.resolve() for files in sets.values() for path in files.paths):
-        raise InputError("--out", f"{out} is one of the files to read", "write somewhere else")
-    lists = {
-        option: normalise.lists(read_lists(input_format, files, skip_malformed))
-        for option, files in sets.items()
-    }
-    scorer = open_scorer(model, device)
-    with kept(cache) as scores_kept:
-        candidates = {
-            option: scored(scorer, each, judge, scoring, intact, scores_kept)
-            for option, each in lists.items()
-        }
-    test = candidates["--nbest"]
-    weight = lm_weight
-    if tune is not None:
-        check_tunable(candidates["--tune"], test)
-        weight = candidates["--tune"].curve(weight_grid(0.0, 1.0, 0.05)).best_weight
-    assert weight is not None
-    write_rescored(out, test, weight)
-    print(summary(test, weight, tune, out), file=sys.stderr)
+    taken = [path for files in sets.values() for path in files.paths]
+    check_places({"--out": out, "--text-out": text_out, "--ref-out": ref_out}, taken)
+    lists = {option: read_lists(input_format, files, skip_malformed) for option, files in sets.items()}
+    scorer = quartet.load(model, device)
+    with progress(f"{scorer.name}: hypotheses") as shown:
+        found = scorer.rescore(
+            lists["--nbest"],
+            weight=lm_weight,
+            tune=lists.get("--tune"),
+            metric=judge,
+            normalise=normalise,
+            score=scoring.value,
+            masked=not intact,
+            cache=cache,
+            progress=shown,
+        )
+    found.write(out)
+    short = found.write_texts(text_out, ref_out)
+    print(summary(found, tune, out), file=sys.stderr)
+    if short:
+        print(
+            f"{short} lines of text have fewer than two letters: jiwer's command leaves such lines out",
+            file=sys.stderr,
+        )
+
+
+def check_places(outputs: dict[str, Path | None], taken: list[Path]) -> None:
+    """Raise InputError where an output would overwrite an input or another output."""
+    known = {path.resolve(): "one of the files to read" for path in taken}
+    for option, path in outputs.items():
+        if path is not None:
+            if path.resolve() in known:
+                raise InputError(option, f"{path} is {known[path.resolve()]}", "write somewhere else")
+            known[path.resolve()] = f"that of {option}"
 
 
 def weighted(texts: list[str] | None, option: str) -> tuple[tuple[Path, float], ...]:
@@ -180,35 +200,15 @@ def read_lists(name: str, files: Files, skip: bool) -> list[NBest]:
     return reading.lists
 
 
-def scored(
-    model: TextScorer,
-    lists: list[NBest],
-    judge: Metric,
-    scoring: Sum,
-    intact: bool,
-    cache: ScoreCache | None,
-) -> Candidates:
-    """The lists with the model's scores, a bar showing how far it is."""
-    from quartet.nbest.metrics import Table
-    from quartet.nbest.rerank import Candidates
-    from quartet.nbest.scores import score_lists, score_texts
-    from quartet.scoring.engine import score_all
-
-    with progress(f"{model.name}: hypotheses") as shown:
-        score = score_texts(lambda texts: score_all(model, texts, not intact, cache, shown), scoring.value)
-        return Candidates(lists, score_lists(lists, score), Table.of(lists, judge))
-
-
-def summary(test: Candidates, weight: float, tune: Path | None, out: Path) -> str:
+def summary(found: RescoredLists, tune: Path | None, out: Path) -> str:
     """What was done, in a line."""
     chosen = f", chosen on {tune}" if tune else ""
-    text = f"{len(test.lists)} lists, weight {weight:g}{chosen} -> {out}"
-    if test.table.referenced.any():
-        before, after = test.first_pass_selection.value, test.select(weight).value
-        name = {"wer": "WER, %", "bleu": "BLEU"}[test.table.metric.name]
-        text += f"; {name}: {before:.2f} -> {after:.2f}"
-        left_out = test.first_pass_selection.without_reference
+    text = f"{len(found)} lists, weight {found.weight:g}{chosen} -> {out}"
+    if found.first_pass is not None and found.value is not None:
+        name = {"wer": "WER, %", "bleu": "BLEU"}[found.candidates.table.metric.name]
+        text += f"; {name}: {found.first_pass:.2f} -> {found.value:.2f}"
+        left_out = found.candidates.first_pass_selection.without_reference
         text += f" ({left_out} lists have no reference)" if left_out else ""
-    if test.lists[0].ranked_only:
+    if found.candidates.lists[0].ranked_only:
         text += "; no first-pass scores: the rank stands for them"
     return text

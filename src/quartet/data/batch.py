@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from quartet.text.tokenizer import SPECIALS
 
@@ -93,6 +94,11 @@ class BatchSource(Protocol):
 def is_own(ids: Tensor) -> Tensor:
     """True at the text's own tokens (an unknown word is one of them), False at special tokens and padding."""
     return (ids >= len(SPECIALS)) | (ids == UNKNOWN_ID)
+
+
+def closes(real_BT: Tensor) -> Tensor:
+    """(B, T) True at the last token of each row, whose padding stands on the right."""
+    return real_BT & ~F.pad(real_BT[:, 1:], (0, 1), value=False)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from quartet.evaluation.intervals import Floats, bootstrap_measures
+from quartet.evaluation.intervals import Floats, Statistic, bootstrap_measures
 from quartet.results import Measure
 
 Ints = NDArray[np.int64]
@@ -87,6 +87,53 @@ def correlations(
     pairs = len(gold)
     statistics = {"pearson": (pearson, pairs), "spearman": (spearman, pairs)}
     return bootstrap_measures(statistics, units, samples, seed, width=pairs)
+
+
+def part_correlations(
+    predicted: Floats, gold: Floats, parts: Ints, samples: int, seed: int
+) -> dict[str, Measure]:
+    """{"pearson-mean", "pearson-weighted", "spearman-mean", "spearman-weighted"} over the parts of a set.
+
+    Each part (a sub-task, a year) has a correlation of its own; ``-mean`` is the plain mean of these, ``-weighted`` the
+    mean weighted by the parts' pairs. :func:`correlations` of the same pairs is the third way, "all": one correlation
+    over the concatenated parts. The intervals resample pairs of all parts together.
+
+    Args:
+        predicted, gold: (P,) finite.
+        parts: (P,) the part that each pair belongs to.
+        samples: the number of resamples.
+        seed: of their generator.
+
+    Raises:
+        ValueError: a part has fewer than two pairs, or a constant side.
+    """
+    members = [np.flatnonzero(parts == part) for part in np.unique(parts)]
+    for own in members:
+        if np.ptp(predicted[own]) == 0 or np.ptp(gold[own]) == 0:
+            raise ValueError(f"part {parts[own[0]]} is constant: it has no correlation")
+    shares = np.array([len(own) for own in members]) / len(parts)
+
+    def pearson(counts: Floats) -> Floats:
+        return np.stack([weighted_pearson(predicted[own], gold[own], counts[:, own]) for own in members], 1)
+
+    def spearman(counts: Floats) -> Floats:
+        drawn = [counts[:, own] for own in members]
+        ranks = [
+            (weighted_ranks(predicted[own], weights), weighted_ranks(gold[own], weights))
+            for own, weights in zip(members, drawn, strict=True)
+        ]
+        return np.stack(
+            [weighted_pearson(*both, weights) for both, weights in zip(ranks, drawn, strict=True)], 1
+        )
+
+    pairs = len(gold)
+    statistics: dict[str, tuple[Statistic, int]] = {
+        "pearson-mean": (lambda counts: pearson(counts).mean(axis=1), pairs),
+        "pearson-weighted": (lambda counts: pearson(counts) @ shares, pairs),
+        "spearman-mean": (lambda counts: spearman(counts).mean(axis=1), pairs),
+        "spearman-weighted": (lambda counts: spearman(counts) @ shares, pairs),
+    }
+    return bootstrap_measures(statistics, pairs, samples, seed, width=pairs)
 
 
 def cosines(left: Floats, right: Floats) -> Floats:

@@ -29,6 +29,7 @@ class SimilaritySet:
         first, second: (P,) the texts of each pair as indices.
         gold: (P,) the human scores.
         shared: True where texts stand in many pairs, so that a bootstrap must resample texts, not pairs.
+        parts: (P,) the part, a sub-task, that each pair belongs to; None where the set is one.
     """
 
     texts: tuple[str, ...]
@@ -36,6 +37,7 @@ class SimilaritySet:
     second: Ints
     gold: Floats
     shared: bool
+    parts: Ints | None = None
 
 
 @dataclass(frozen=True)

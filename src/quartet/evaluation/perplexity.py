@@ -23,6 +23,7 @@ def perplexity_measures(
     samples: int,
     seed: int,
     clusters: Sequence[int] | None = None,
+    word_texts: bool = False,
 ) -> dict[str, Measure]:
     """Every measure of S texts, with 95 % intervals.
 
@@ -35,13 +36,17 @@ def perplexity_measures(
         seed: of their generator.
         clusters: (S,) the document of each text. Documents are resampled, since the sentences of one share a
             subject; None resamples the texts themselves.
+        word_texts: also the mean and median over texts of each text's own perplexity a word.
 
     Returns:
         "loss": mean negative log-probability a token, in nats (n tokens).
         "ppl": its exponential, the corpus-level perplexity a token (n tokens).
         "ppl-mean", "ppl-median": mean and median over texts of each text's own perplexity (n texts), the
             paper's subscripts a and m.
-        "ppl-word": the corpus-level perplexity a word (n words); absent where there are no words.
+        "ppl-word": the corpus-level perplexity a word (n words).
+        "ppl-word-mean", "ppl-word-median": with `word_texts`, as "ppl-mean" and "ppl-median" but a word (n texts).
+        A figure a word is absent where there are no words, and where no float can hold it (a text written without
+            spaces is one word).
 
     Raises:
         ValueError: a log-probability is above 0 or not finite, or there is no token at all.
@@ -54,24 +59,23 @@ def perplexity_measures(
     def loss(counts: Floats) -> Floats:
         return _ratio(counts, rows.nll, rows.tokens)
 
-    def mean(counts: Floats) -> Floats:
-        return _ratio(counts, rows.sums(rows.own), rows.sums(np.ones(n_texts)))
-
-    def median(counts: Floats) -> Floats:
-        return weighted_median(rows.own, counts[:, rows.cluster])  # a text is drawn as often as its document
-
     def per_word(counts: Floats) -> Floats:
         return np.exp(_ratio(counts, rows.nll, rows.words))
 
     statistics: dict[str, tuple[Statistic, int]] = {
         "loss": (loss, n_tokens),
         name: (lambda counts: np.exp(loss(counts)), n_tokens),
-        f"{name}-mean": (mean, n_texts),
-        f"{name}-median": (median, n_texts),
+        f"{name}-mean": (rows.mean(rows.own), n_texts),
+        f"{name}-median": (rows.median(rows.own), n_texts),
     }
-    if n_words:
-        statistics[f"{name}-word"] = (per_word, n_words)
+    by_word: dict[str, tuple[Statistic, int]] = {f"{name}-word": (per_word, n_words)} if n_words else {}
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        if n_words and word_texts:
+            known = int((~np.isnan(rows.own_word)).sum())
+            by_word[f"{name}-word-mean"] = (rows.mean(rows.own_word), known)
+            by_word[f"{name}-word-median"] = (rows.median(rows.own_word), known)
+        data = np.ones((1, rows.units))
+        statistics |= {key: each for key, each in by_word.items() if np.isfinite(each[0](data)[0])}
         return bootstrap_measures(statistics, rows.units, samples, seed, width=n_texts)
 
 
@@ -137,6 +141,7 @@ class _Rows:
 
     Attributes:
         own: (T,) each text's own perplexity.
+        own_word: (T,) the same a word; NaN for a text without words.
         cluster: (T,) the unit (document) that each text is resampled with.
         nll, tokens, words: (units,) sums over each unit's texts.
     """
@@ -158,10 +163,23 @@ class _Rows:
         self.units = int(self.cluster.max()) + 1
         nll = np.array([-np.sum(logprobs[index], dtype=np.float64) for index in keep])
         tokens = np.array([len(logprobs[index]) for index in keep], dtype=np.float64)
+        worded = np.array([words[index] for index in keep], dtype=np.float64)
         self.own = np.exp(nll / tokens)
-        self.nll, self.tokens = self.sums(nll), self.sums(tokens)
-        self.words = self.sums(np.array([words[index] for index in keep], dtype=np.float64))
+        with np.errstate(over="ignore"):
+            self.own_word = np.exp(nll / np.where(worded > 0, worded, np.nan))
+        self.nll, self.tokens, self.words = self.sums(nll), self.sums(tokens), self.sums(worded)
 
     def sums(self, of_texts: Floats) -> Floats:
         """(units,) sums of (T,) values over each unit's texts."""
         return np.bincount(self.cluster, weights=of_texts, minlength=self.units).astype(np.float64)
+
+    def mean(self, of_texts: Floats) -> Statistic:
+        """The mean of (T,) values, those that are NaN left out."""
+        known = ~np.isnan(of_texts)
+        above, below = self.sums(np.where(known, of_texts, 0.0)), self.sums(known.astype(np.float64))
+        return lambda counts: _ratio(counts, above, below)
+
+    def median(self, of_texts: Floats) -> Statistic:
+        """Their median: a text is drawn as often as its document."""
+        known = ~np.isnan(of_texts)
+        return lambda counts: weighted_median(of_texts[known], counts[:, self.cluster[known]])

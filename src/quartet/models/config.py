@@ -182,9 +182,8 @@ class ModelConfig:
     @property
     def leaks(self) -> bool:
         """Whether a causal model gets to know something of the tokens that it is to predict."""
-        even = (
-            {"sequence", "token"} if self._running else {"sequence"}
-        )  # these rise by one a token, whatever it is
+        # These rise by one a token, whatever it is.
+        even = {"sequence", "token"} if self._running else {"sequence"}
         return self.recurrence.offset == "released" and not set(self.positions) <= even
 
     @property

@@ -55,7 +55,9 @@ class VocabularyHead(nn.Module):
 def tiled_logprobs(hidden_ND: Tensor, targets_N: Tensor, weight_VD: Tensor, bias_V: Tensor) -> Tensor:
     """Log-probabilities (N,) of targets, with the logits made and summed up tile by tile.
 
-    On a CPU a tile stays in the cache, where (N, V) logits would go to memory and come back several times.
+    On a CPU a tile stays in the cache, where (N, V) logits would go to memory and come back several times. Two sums of
+    products give the target's logit, one here and one in its tile, so a target that is nearly certain may come out a
+    rounding error above 0: it is 0 then.
     """
     sums = [
         torch.logsumexp(
@@ -64,4 +66,4 @@ def tiled_logprobs(hidden_ND: Tensor, targets_N: Tensor, weight_VD: Tensor, bias
         for at in range(0, len(bias_V), TILE_COLUMNS)
     ]
     targets_logit_N = (hidden_ND * weight_VD[targets_N]).sum(-1) + bias_V[targets_N]
-    return targets_logit_N - torch.logsumexp(torch.stack(sums), 0)
+    return torch.clamp(targets_logit_N - torch.logsumexp(torch.stack(sums), 0), max=0.0)

@@ -42,7 +42,7 @@ def combine(
         InputError: as `quartet.nbest.rerank.tune_and_apply`.
         ValueError: the two did not score the same lists.
     """
-    check_tunable(dev[0], test[0])
+    check_tunable(dev[0].lists, test[0].lists)
     curves = {float(share): dev[0].mixed(dev[1], float(share)).curve(weights) for share in shares}
 
     def rank(share: float) -> tuple[float, float, float]:

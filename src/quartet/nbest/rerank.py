@@ -177,13 +177,13 @@ class Reranking:
     oracle: Selection
 
 
-def check_tunable(dev: Candidates, test: Candidates) -> None:
+def check_tunable(dev: Sequence[NBest], test: Sequence[NBest]) -> None:
     """Raise InputError unless a weight chosen on dev means something on test."""
-    if not dev.table.referenced.any():
+    if all(one.reference is None for one in dev):
         raise InputError(
             "dev lists", "none has a reference, so no weight can be chosen", "give a fixed weight"
         )
-    if dev.lists[0].ranked_only != test.lists[0].ranked_only:
+    if dev[0].ranked_only != test[0].ranked_only:
         raise InputError("dev and test lists", "one set has first-pass scores and the other only ranks")
 
 
@@ -194,7 +194,7 @@ def tune_and_apply(dev: Candidates, test: Candidates, weights: Sequence[float] |
         InputError: no list of dev has a reference, so that nothing can be tuned; or one set has first-pass
             scores and the other only ranks, so that a weight of the one means nothing in the other.
     """
-    check_tunable(dev, test)
+    check_tunable(dev.lists, test.lists)
     dev_curve = dev.curve(weights)
     weight = dev_curve.best_weight
     return Reranking(

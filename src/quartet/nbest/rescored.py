@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from quartet.errors import InputError
-from quartet.files import write_jsonl
+from quartet.files import atomic_path, write_jsonl
 from quartet.nbest.formats import strict, text_file
 from quartet.nbest.rerank import Candidates
 
@@ -56,6 +56,34 @@ def write_rescored(path: str | Path, candidates: Candidates, weight: float) -> N
     write_jsonl(path, rescored_rows(candidates, weight))
 
 
+def write_texts(
+    rows: Iterable[Mapping[str, Any]], texts: str | Path | None, references: str | Path | None = None
+) -> int:
+    """Write the best hypotheses, a line each, and the references likewise, as they were counted: plain text.
+
+    With references, both files have the lists that have one, so that their lines go together: what
+    ``jiwer -r REFERENCES -h TEXTS`` and ``sacrebleu REFERENCES -i TEXTS`` want, whose figures are then ours.
+    (jiwer's command, as of version 4, drops lines of fewer than two letters from either file. Where there is one,
+    its figure is of other lines, and only its Python functions give ours.)
+
+    Args:
+        rows: as `rescored_rows` gives them.
+        texts, references: where they go; None: nowhere.
+
+    Returns:
+        How many lines have fewer than two letters.
+    """
+    kept = [row for row in rows if references is None or "ref" in row]
+    short = 0
+    for path, key in ((texts, "best"), (references, "ref")):
+        if path is not None:
+            lines = [str(row[key]) for row in kept]
+            with atomic_path(path) as temporary:
+                temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            short += sum(len(line) < 2 for line in lines)
+    return short
+
+
 def read_rescored(path: str | Path) -> list[Rescored]:
     """The lines of a written result, in its order.
 
@@ -70,7 +98,11 @@ def read_rescored(path: str | Path) -> list[Rescored]:
             raise line
         if not line.strip(text_file.BLANK):
             continue
-        one = _row(strict.unique(strict.parse(line, path, number), place), place)
+        try:
+            fields = strict.unique(strict.parse(line, path, number), place)
+        except InputError as error:
+            raise InputError(error.place, error.reason, "take what quartet rescore wrote") from error
+        one = _row(fields, place)
         if one.utterance in seen:
             raise InputError(place, f'utterance "{one.utterance}" occurs twice')
         seen.add(one.utterance)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -32,6 +32,11 @@ def score_texts(
         return [float(logprobs.sum()) / size for logprobs, size in zip(found, sizes, strict=True)]
 
     return score
+
+
+def texts_of(lists: Iterable[NBest]) -> list[str]:
+    """The distinct hypotheses of a set, in order of first appearance: what `score_lists` asks for."""
+    return list(dict.fromkeys(each.text for one in lists for each in one.hypotheses))
 
 
 def score_lists(

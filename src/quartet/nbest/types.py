@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,10 @@ class NBest:
         if known and known != sorted(known, reverse=True):
             order = sorted(range(len(known)), key=lambda index: -known[index])
             object.__setattr__(self, "hypotheses", tuple(self.hypotheses[index] for index in order))
+
+    def first(self, count: int | None) -> NBest:
+        """The list with no more than its `count` best hypotheses; None: with all."""
+        return self if count is None else replace(self, hypotheses=self.hypotheses[:count])
 
     @property
     def ranked_only(self) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from quartet.errors import InputError
 from quartet.ngram.card import ARPA, TOKENIZER, NgramCard, load_card
 from quartet.ngram.tokens import RESERVED, UNKNOWN, Splitter, splitter
 from quartet.text.tokenizer import TextTokenizer
+
+if TYPE_CHECKING:
+    from quartet.nbest.rescoring import Lists, Options, RescoredLists
 
 Floats = NDArray[np.float64]
 
@@ -44,11 +47,12 @@ class NgramLM:
     Attributes:
         name: its entry in params.yaml.
         scale: one line that goes beside every figure of this model.
-        masks, device: as a LanguageModel has them: one reading, on the CPU.
+        masks, pseudo, device: as a LanguageModel has them: one reading, probabilities of the next token, on the CPU.
         seed: of what is resampled from its scores; its estimation has no randomness.
     """
 
     masks = False
+    pseudo = False
     device = "cpu"
 
     def __init__(self, model: Any, split: Splitter, card: NgramCard, seed: int = 0) -> None:
@@ -91,6 +95,12 @@ class NgramLM:
     def score(self, texts: Sequence[str], masked: bool = True) -> list[float]:
         """The sum of each text's token log-probabilities, in nats."""
         return [float(values.sum()) for values in self.token_logprobs(texts, masked)]
+
+    def rescore(self, lists: Lists, **options: Unpack[Options]) -> RescoredLists:
+        """Order the hypotheses of N-best lists with this model: see :func:`quartet.rescore`."""
+        import quartet  # evaluations that rescore nothing do not depend on what rescoring does
+
+        return quartet.rescore(self, lists, **options)
 
 
 def load(folder: str | Path, seed: int = 0) -> NgramLM:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from torch import Tensor
-from torch.nn import functional as F
 
-from quartet.data.batch import Batch, is_own
+from quartet.data.batch import Batch, closes, is_own
 from quartet.models.network import Memory, Network
 
 #: The random numbers of a row, by its number in the step's whole batch: they do not depend on how it is divided.
@@ -73,8 +72,7 @@ class Objective(ABC):
         own_BT = is_own(batch.ids_BT) & batch.real_BT
         if not self.predicts_end:
             return own_BT
-        last_BT = batch.real_BT & ~F.pad(batch.real_BT[:, 1:], (0, 1), value=False)
-        return own_BT | last_BT
+        return own_BT | closes(batch.real_BT)
 
     def targets(self, batch: Batch, vocabulary: int) -> int:
         """How many targets a batch has in training."""

@@ -34,7 +34,7 @@ from quartet.report.drawing import (
 from quartet.report.facts import Facts
 from quartet.report.order import set_rank, split_rank, system_rank
 from quartet.report.page import Report
-from quartet.report.sections import rerank, runtime, sts
+from quartet.report.sections import nli, rerank, runtime, sts
 from quartet.results import Result
 
 SHORT = 18  # letters of names that fit side by side over a small panel
@@ -47,6 +47,7 @@ TASK_TITLES = ("a sentence vector (sts)", "a sentence score (rerank)")
 READINGS = {
     "context": (PALETTE[0], "final layer (context)"),
     "embed": (PALETTE[4], "embedding layer (embed)"),
+    "table": (PALETTE[7], "token table (table)"),
     "cls": (PALETTE[3], "first token (cls)"),
     "eos": (PALETTE[5], "last token (eos)"),
     "": (PALETTE[2], "word vectors"),
@@ -190,7 +191,8 @@ def _mark(axis: Axes, points: Points, weight: float, system: str, facts: Facts) 
 
 def sts_bars(path: str | Path, results: Iterable[Result], facts: Facts) -> bool:
     """Pearson × 100 with intervals, a panel a set, a row a model, a bar a layer."""
-    report = Report(Cells(row for row in results if row.table == sts.TABLE), facts)
+    own = (row for row in results if row.table == sts.TABLE and not nli.of_tuning(row.system))
+    report = Report(Cells(own), facts)
     groups = {
         group: cells
         for group in report.groups(sts.TABLE)

@@ -5,13 +5,43 @@ from __future__ import annotations
 from quartet.report.facts import Facts
 
 #: Baselines that a model is measured against stand above the models, upper bounds at the very end.
-BEFORE = ("first-pass", "majority", "bag-of-words", "unigram", "ngram")
+BEFORE = ("first-pass", "majority", "bag-of-words", "random-span", "no-answer", "unigram", "ngram")
 AFTER = ("word2vec", "glove")
 LAST = ("oracle",)
 #: The order of models that the facts do not list: the T-TA paper's, then the Segatron paper's.
 MODELS = ("unilm", "bilm", "tta", "bert-", "segabert", "tta-segments", "transformer-xl", "segatron-xl")
-READINGS = ("", "context", "embed", "cls", "eos", "sts", "rerank", "score")
-SETS = ("lee", "stsb", "sick", "wordsim353", "simlex999")
+READINGS = (
+    "",
+    "context",
+    "embed",
+    "table",
+    "cls",
+    "eos",
+    "untuned",
+    "random",
+    "random-nli",
+    "nli",
+    "sts",
+    "rerank",
+    "score",
+)
+SETS = (
+    "lee",
+    "stsb",
+    "sick",
+    "sts12",
+    "sts13",
+    "sts14",
+    "sts15",
+    "sts16",
+    "semeval",
+    "snli",
+    "mnli",
+    "anli",
+    "hans",
+    "wordsim353",
+    "simlex999",
+)
 SPLITS = ("train", "valid", "dev", "test")
 
 Rank = tuple[int, int, str, int, str]

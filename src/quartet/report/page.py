@@ -16,10 +16,17 @@ INTERVALS = {
     "perplexity": "95 % bootstrap interval over documents",
     "rerank": "95 % bootstrap interval over utterances, of differences over the same utterances for both",
     "rerank-length": "95 % bootstrap interval over utterances",
+    "reference-perplexity": "95 % bootstrap interval over utterances",
     "rerank-pairs": "95 % bootstrap interval over utterances, the same for both systems",
     "sts": "95 % bootstrap interval over documents or, where no text stands in many pairs, over pairs",
     "wordsim": "95 % bootstrap interval over pairs",
+    "nli": "95 % bootstrap interval over premises, each with all its hypotheses",
+    "blimp": "95 % interval, Wilson's for ties and a bootstrap over pairs within paradigms for the rest",
+    "squad": "95 % bootstrap interval over paragraphs, each with all its questions",
+    "race": "95 % bootstrap interval over passages, each with all its questions",
+    "attention": "95 % bootstrap interval over documents",
     "polarity": "95 % interval, Wilson's for accuracy and a bootstrap over texts for F1",
+    "glue": "95 % interval of the median seed, Wilson's for accuracy, else a bootstrap over examples",
     "runtime": "95 % interval of the median, or as near as so few repeats allow",
 }
 

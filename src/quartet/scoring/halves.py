@@ -12,8 +12,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
+
+from quartet.errors import InputError
+from quartet.scoring.last_layer import at_places, last_layer
+from quartet.scoring.reading import Layer
 
 #: Logits (tokens x vocabulary) that are held at once.
 LOGIT_BUDGET = 1 << 24
@@ -29,6 +33,8 @@ class Halves:
         body: what makes the representations that the head reads. None: no part of the model could be found that does
             (each candidate is tried on a few tokens, and must give the same logits); then the whole model is run, which
             costs the logits of all tokens and gives the same values.
+        last: the body's last layer, where it can run for one token a row (see :mod:`.last_layer`); None: it
+            runs for all.
     """
 
     def __init__(self, model: Any) -> None:
@@ -38,6 +44,7 @@ class Halves:
         self.device = next(model.parameters()).device
         model.config.use_cache = False
         self.body = next((body for body in self._candidates() if self._works(body)), None)
+        self.last = None if self.body is None else self._tried(last_layer(self.body))
 
     @torch.inference_mode()
     def target_logprobs(
@@ -56,8 +63,16 @@ class Halves:
         """
         if self.body is None:
             return self._whole(ids_BT, real_BT, rows_N, columns_N, targets_N)
-        output = self.body(**_inputs(ids_BT, real_BT))
-        wanted_ND = output.last_hidden_state[rows_N, columns_N]
+        one_each = len(rows_N) == len(ids_BT) and torch.equal(
+            rows_N, torch.arange(len(ids_BT), device=rows_N.device)
+        )
+        if self.last is not None and real_BT is None and one_each:
+            with at_places(self.last, columns_N):
+                output = self.body(**_inputs(ids_BT, None))
+            wanted_ND = output.last_hidden_state[:, 0]
+        else:
+            output = self.body(**_inputs(ids_BT, real_BT))
+            wanted_ND = output.last_hidden_state[rows_N, columns_N]
         step = max(1, LOGIT_BUDGET // self.vocabulary)
         parts = [
             _at_targets(self._head(self.body, output, wanted_ND[at : at + step]), targets_N[at : at + step])
@@ -69,6 +84,29 @@ class Halves:
         """(B, T) -> (B, T, V), the whole model at once."""
         logits: Tensor = self.model(input_ids=ids_BT).logits
         return logits
+
+    @torch.inference_mode()
+    def vectors(self, ids_BT: Tensor, real_BT: Tensor | None, layer: Layer) -> Tensor:
+        """(B, T, D): the base model's outputs, what goes into its first layer (``embed``), or rows of its bare table.
+
+        Raises:
+            InputError: the model has no base model with outputs of its own.
+        """
+        if layer == "table":
+            rows_BTD: Tensor = self.model.get_input_embeddings()(ids_BT)
+            return rows_BTD
+        base = self.model.base_model
+        if base is self.model:
+            raise InputError(
+                type(base).__name__, "its layers cannot be told from its head: it gives no vectors"
+            )
+        output = base(**_inputs(ids_BT, real_BT), output_hidden_states=layer == "embed")
+        found_BTD: Tensor = output.hidden_states[0] if layer == "embed" else output.last_hidden_state
+        return found_BTD
+
+    def width(self, layer: Layer) -> int:
+        """How long the vectors of a layer are (a table may be narrower than the layers)."""
+        return self.vectors(self._sample(), None, layer).shape[-1]
 
     @torch.inference_mode()
     def is_causal(self) -> bool:
@@ -126,6 +164,24 @@ class Halves:
         return found_NV.shape == expected_NV.shape and torch.allclose(
             found_NV, expected_NV, atol=TOLERANCE, rtol=TOLERANCE
         )
+
+    @torch.inference_mode()
+    def _tried(self, layer: nn.Module | None) -> nn.Module | None:
+        """The layer if its output at one token a row is that of the whole layer, tried on a few tokens."""
+        if layer is None or self.body is None:
+            return None
+        ids_BT = self._sample().expand(SAMPLE, SAMPLE)
+        each_B = torch.arange(SAMPLE, device=self.device)
+        expected_BD = self.body(input_ids=ids_BT).last_hidden_state[each_B, each_B]
+        try:
+            with at_places(layer, each_B):
+                found_BTD = self.body(input_ids=ids_BT).last_hidden_state
+        except Exception:  # it is built otherwise than its names say: all tokens go through it, then
+            return None
+        same = found_BTD.shape[1] == 1 and torch.allclose(
+            found_BTD[:, 0], expected_BD, atol=TOLERANCE, rtol=TOLERANCE
+        )
+        return layer if same else None
 
     def _sample(self) -> Tensor:
         """(1, SAMPLE) ids, spread over the vocabulary and none twice."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import torch
@@ -22,14 +22,16 @@ from quartet.models.network import Network
 from quartet.models.transformer_xl import TransformerXL
 from quartet.objectives import OBJECTIVES
 from quartet.scoring.device import check_device
-from quartet.scoring.reading import Reader
+from quartet.scoring.reading import LAYERS, Layer, Reader
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
+
+if TYPE_CHECKING:
+    from quartet.nbest.rescoring import Lists, Options, RescoredLists
 
 #: Logits (tokens x vocabulary) that are held at once.
 LOGIT_BUDGET = 1 << 24
 
-Layer = Literal["context", "embed"]
 #: Called with (tokens done, tokens in all).
 Progress = Callable[[int, int], None]
 
@@ -67,6 +69,17 @@ class LanguageModel:
     def masks(self) -> bool:
         """Whether mask-and-predict and the intact input are two readings (MLM only)."""
         return self.card.model.objective == "mlm"
+
+    @property
+    def pseudo(self) -> bool:
+        """Whether its values are pseudo-log-probabilities; where not, a text's last one is the closing token's."""
+        return self.objective.pseudo
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The readings of :meth:`embed` that tell texts apart: all, but a causal model's first token."""
+        causal = self.card.model.objective == "clm"
+        return tuple(layer for layer in LAYERS if not (causal and layer == "first"))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -132,19 +145,43 @@ class LanguageModel:
         """The sum of each text's token log-probabilities, in nats."""
         return [float(values.sum()) for values in self.token_logprobs(texts, masked)]
 
-    def embed(self, texts: Sequence[str], layer: Layer = "context", masked: bool = True) -> np.ndarray:
-        """(len(texts), D): the mean over a text's own tokens, specials left out; zeros for an empty text.
+    def rescore(self, lists: Lists, **options: Unpack[Options]) -> RescoredLists:
+        """Order the hypotheses of N-best lists with this model: see :func:`quartet.rescore`."""
+        import quartet  # evaluations that rescore nothing do not depend on what rescoring does
+
+        return quartet.rescore(self, lists, **options)
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        layer: Layer = "context",
+        masked: bool = True,
+        progress: Progress | None = None,
+    ) -> np.ndarray:
+        """(len(texts), D): a vector a text, read as one sentence (Shin et al. 2020, section 5.4).
+
+        The mean over the text's own tokens, specials left out, is zeros for a text without any. A model that reads
+        streams has the text alone in its memory; where a text is cut in parts, the mean is over all of them.
 
         Args:
-            layer: ``context``: the last layer's output, before the head; ``embed``: the embedding layer's.
-            masked: False: an MLM reads the intact input.
+            layer: ``context``: the mean of the last layer's outputs, before the head; ``embed``: of the embedding
+                layer's outputs; ``table``: of the tokens' rows in the bare table; ``first``, ``last``: the last layer's
+                output at the special token before or behind the text. A causal model's first token has read nothing
+                but itself: it is the same for all texts.
+            masked: the context of an MLM is mask-and-predict's, each token's own vector with that token hidden; False:
+                that of the intact input, as for the special tokens always.
+            progress: called with the tokens done and all tokens.
         """
         rows = self._rows(texts)
         sums = np.zeros((len(rows), self.card.model.dim))
+        counts = np.zeros(len(rows), dtype=np.int64)
+        total = len(rows) if layer in ("first", "last") else sum(len(row.ids) for row in rows)
         for reading in self._reader.read(rows, layer, masked):
             np.add.at(sums, reading.texts_N, reading.vectors_ND.cpu().numpy())
-        lengths = np.array([max(1, len(row.ids)) for row in rows])
-        means: np.ndarray = sums / lengths[:, None]
+            np.add.at(counts, reading.texts_N, 1)
+            if progress is not None:
+                progress(int(counts.sum()), total)
+        means: np.ndarray = sums / np.maximum(1, counts)[:, None]
         return means
 
     def corpus_logprobs(
@@ -180,9 +217,17 @@ class LanguageModel:
         ends = np.cumsum([len(row.ids) for row in rows])
         return np.split(self._logprobs([stream], 0, True, progress)[0], ends[:-1])
 
-    def batch(self, texts: Sequence[str]) -> Batch:
-        """Texts as one input each, on the CPU; what is over the model's length is cut off at the end."""
-        return self._reader.single(self._rows(texts))
+    def batch(self, texts: Sequence[str], max_length: int | None = None) -> Batch:
+        """Texts as one input each, on the CPU; what is over the model's length is cut off at the end.
+
+        Args:
+            max_length: tokens that an input may have, specials included, where that is less than the model's.
+        """
+        return self.batch_of(self._rows(texts), max_length)
+
+    def batch_of(self, rows: Sequence[Row], max_length: int | None = None) -> Batch:
+        """As :meth:`batch`, of tokens that have their segment indices, without special tokens."""
+        return self._reader.single(rows, max_length)
 
     def _rows(self, texts: Sequence[str]) -> list[Row]:
         """Each string as one sentence of one paragraph."""

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import torch
 from torch import nn
 
-from quartet.data.batch import Row
 from quartet.errors import InputError
 from quartet.pretrained import (
     Kind,
@@ -27,8 +24,12 @@ from quartet.pretrained import (
 )
 from quartet.scoring.device import check_device
 from quartet.scoring.halves import SAMPLE, Halves
-from quartet.scoring.reading import TOKEN_BUDGET
-from quartet.scoring.windows import Window, budgeted, cut
+from quartet.scoring.language_model import Progress
+from quartet.scoring.pretrained_inputs import Asked, Inputs, Outputs
+from quartet.scoring.reading import LAYERS, Layer
+
+if TYPE_CHECKING:
+    from quartet.nbest.rescoring import Lists, Options, RescoredLists
 
 #: Tokens of one input for a model that has no longest one (relative or no positions).
 UNBOUNDED_WINDOW = 1024
@@ -36,25 +37,6 @@ UNBOUNDED_WINDOW = 1024
 _NO_LIMIT = 10**6
 
 _CLASSES: dict[Kind, str] = {"masked": "AutoModelForMaskedLM", "causal": "AutoModelForCausalLM"}
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """A batch, and which of its outputs are asked about which tokens.
-
-    Attributes:
-        ids_BT: token ids, padded on the right.
-        real_BT: False at padding; None: nothing has to be masked.
-        rows_N, columns_N, targets_N: the outputs, by rising row, and the token ids.
-        slots_N: where the answers go, counted over the tokens of all texts.
-    """
-
-    ids_BT: np.ndarray
-    real_BT: np.ndarray | None
-    rows_N: np.ndarray
-    columns_N: np.ndarray
-    targets_N: np.ndarray
-    slots_N: np.ndarray
 
 
 class PretrainedLM:
@@ -68,6 +50,8 @@ class PretrainedLM:
     Attributes:
         name: ``hf-`` and the model's name, for tables.
         masks: whether mask-and-predict and the intact input are two readings (masked models only).
+        pseudo: whether its values are pseudo-log-probabilities (masked models only); where not, a text's last one is
+            the closing token's.
         seed: None: it was not trained here.
         content: SHA-256 of the model's files.
     """
@@ -83,14 +67,21 @@ class PretrainedLM:
                 that should be causal is not.
         """
         self.name = name
-        self.masks = kind == "masked"
+        self.masks = self.pseudo = kind == "masked"
         self.content = content
         self.tokenizer = tokenizer
-        self._before, self._after = self._frame()
-        self._room = _longest_input(model, tokenizer) - len(self._before) - len(self._after)
-        if self._room < SAMPLE:
+        before, after = self._frame()
+        self.inputs = Inputs(
+            before,
+            after,
+            closing=[] if self.masks else [tokenizer.eos_token_id],
+            mask_id=tokenizer.mask_token_id if self.masks else None,
+            pad_id=tokenizer.pad_token_id or 0,
+            room=_longest_input(model, tokenizer) - len(before) - len(after),
+        )
+        if self.inputs.room < SAMPLE:
             raise InputError(
-                name, f"its inputs have room for {self._room} tokens, which is too few for a text"
+                name, f"its inputs have room for {self.inputs.room} tokens, which is too few for a text"
             )
         self.halves = Halves(model)
         self.device = str(self.halves.device)
@@ -109,6 +100,17 @@ class PretrainedLM:
         model = self.halves.model
         count = sum(parameter.numel() for parameter in model.parameters())
         return f"{count / 1e6:.2f} M parameters, {type(model).__name__}, files {self.content[:12]}"
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The readings of :meth:`embed` that tell texts apart: all, but special tokens that are not there, or first in
+        a causal model, where they have read nothing.
+        """
+        there = {
+            "first": self.inputs.before if self.masks else [],
+            "last": self.inputs.after or self.inputs.closing,
+        }
+        return tuple(layer for layer in LAYERS if there.get(layer) != [])
 
     @cached_property
     def fingerprint(self) -> str:
@@ -132,13 +134,9 @@ class PretrainedLM:
         sizes = np.array([len(ids) + (not self.masks) for ids in encoded], dtype=np.int64)
         bases = np.concatenate([[0], np.cumsum(sizes)])
         values = np.full(int(bases[-1]), np.nan)
-        rows = [
-            Row(np.array(ids, dtype=np.int64), np.zeros((len(ids), 3), dtype=np.int64)) for ids in encoded
-        ]
-        windows = list(cut(rows, "spans", self._room, causal=not self.masks))
-        for asked in (
-            self._each_hidden(windows, bases) if self.masks and masked else self._intact(windows, bases)
-        ):
+        hide = self.masks and masked
+        windows = self.inputs.windows(encoded)
+        for asked in (self.inputs.each_hidden if hide else self.inputs.intact)(windows, bases):
             values[asked.slots_N] = self._answers(asked)
         assert not np.isnan(values).any(), "every token is scored once"
         found = np.split(values, bases[1:-1])
@@ -147,6 +145,50 @@ class PretrainedLM:
     def score(self, texts: Sequence[str], masked: bool = True) -> list[float]:
         """The sum of each text's token log-probabilities, in nats; 0 for a text without tokens and a masked model."""
         return [float(values.sum()) for values in self.token_logprobs(texts, masked)]
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        layer: Layer = "context",
+        masked: bool = True,
+        progress: Progress | None = None,
+    ) -> np.ndarray:
+        """(len(texts), D): a vector a text, by the same readings as :meth:`LanguageModel.embed`.
+
+        The embedding layer's output is what goes into the first layer. The last token of a causal model is the
+        end-of-text token behind the text.
+
+        Raises:
+            InputError: no special token stands there, or the model has no base model with outputs of its own.
+        """
+        inputs = self.inputs
+        special = {"first": inputs.before, "last": inputs.after + inputs.closing}.get(layer)
+        if special == []:
+            raise InputError(self.name, f"its tokenizer puts no special token there: it has no {layer} one")
+        encoded = self._encode(list(texts)) if texts else []
+        lengths = np.array([len(ids) for ids in encoded], dtype=np.int64)
+        windows = inputs.windows(encoded, closed=layer == "last")
+        outputs: Iterator[Outputs] = inputs.of_tokens(windows, lengths, layer)
+        if self.masks and masked and layer == "context":
+            outputs = inputs.each_hidden(windows, np.concatenate([[0], np.cumsum(lengths)]))
+        total = len(encoded) if special else int(lengths.sum())
+        sums = np.zeros((len(encoded), self.halves.width(layer)))
+        counts = np.zeros(len(encoded), dtype=np.int64)
+        for output in outputs:
+            vectors_BTD = self.halves.vectors(self._there(output.ids_BT), self._mask(output.real_BT), layer)
+            chosen_ND = vectors_BTD[self._there(output.rows_N), self._there(output.columns_N)]
+            np.add.at(sums, output.texts_N, chosen_ND.float().cpu().numpy())
+            np.add.at(counts, output.texts_N, 1)
+            if progress is not None:
+                progress(int(counts.sum()), total)
+        means: np.ndarray = sums / np.maximum(1, counts)[:, None]
+        return means
+
+    def rescore(self, lists: Lists, **options: Unpack[Options]) -> RescoredLists:
+        """Order the hypotheses of N-best lists with this model: see :func:`quartet.rescore`."""
+        import quartet  # evaluations that rescore nothing do not depend on what rescoring does
+
+        return quartet.rescore(self, lists, **options)
 
     def _encode(self, texts: list[str]) -> list[list[int]]:
         ids: list[list[int]] = self.tokenizer(
@@ -172,61 +214,22 @@ class PretrainedLM:
             raise InputError(self.name, "its tokenizer puts special tokens elsewhere than around a text")
         return whole[: starts[0]], whole[starts[0] + len(own) :]
 
-    def _intact(self, windows: Iterable[Window], bases: np.ndarray) -> Iterator[_Asked]:
-        """Inputs of like length, each read once; the outputs of a causal model are about the next token."""
-        first = len(self._before) - (not self.masks)
-        closing = [] if self.masks else [self.tokenizer.eos_token_id]
-        pad = self.tokenizer.pad_token_id or 0
-        for group in budgeted(windows, TOKEN_BUDGET, specials=len(self._before) + len(self._after)):
-            width = len(group[0]) + len(self._before) + len(self._after)  # the longest comes first
-            ids_BT = np.full((len(group), width), pad, dtype=np.int64)
-            real_BT = np.zeros(ids_BT.shape, dtype=bool)
-            parts = []
-            for number, window in enumerate(group):
-                inputs = [*self._before, *window.row.ids, *self._after]
-                ids_BT[number, : len(inputs)] = inputs
-                real_BT[number, : len(inputs)] = True
-                ends_text = bases[window.text] + window.stop + len(closing) == bases[window.text + 1]
-                targets = [*window.row.ids, *(closing if ends_text else [])]
-                places = np.arange(len(targets))
-                slots = bases[window.text] + window.start + places
-                parts.append(np.stack([np.full_like(places, number), first + places, targets, slots]))
-            # Padding stands on the right, where no causal output sees it.
-            padded = self.masks and not real_BT.all()
-            yield _Asked(ids_BT, real_BT if padded else None, *np.concatenate(parts, axis=1).astype(np.int64))
-
-    def _each_hidden(self, windows: Iterable[Window], bases: np.ndarray) -> Iterator[_Asked]:
-        """Copies of each input with one token hidden. Inputs of one length go together: nothing is padded."""
-        ordered = sorted(windows, key=lambda window: (-len(window), window.text, window.start))
-        for length, same in itertools.groupby(ordered, key=len):
-            group = list(same)
-            inputs_WT = np.array(
-                [[*self._before, *window.row.ids, *self._after] for window in group], dtype=np.int64
-            )
-            starts_W = np.array([bases[window.text] + window.start for window in group])
-            copies = length * len(group)
-            step = max(1, TOKEN_BUDGET // inputs_WT.shape[1])
-            for at in range(0, copies, step):
-                which_N, places_N = np.divmod(np.arange(at, min(at + step, copies)), length)
-                rows_N, columns_N = np.arange(len(which_N)), len(self._before) + places_N
-                ids_BT = inputs_WT[which_N]
-                targets_N = ids_BT[rows_N, columns_N]
-                ids_BT[rows_N, columns_N] = self.tokenizer.mask_token_id
-                yield _Asked(ids_BT, None, rows_N, columns_N, targets_N, starts_W[which_N] + places_N)
-
-    def _answers(self, asked: _Asked) -> np.ndarray:
-        def there(array: np.ndarray) -> torch.Tensor:
-            return torch.from_numpy(array).to(self.halves.device)
-
+    def _answers(self, asked: Asked) -> np.ndarray:
         logprobs_N = self.halves.target_logprobs(
-            there(asked.ids_BT),
-            None if asked.real_BT is None else there(asked.real_BT),
-            there(asked.rows_N),
-            there(asked.columns_N),
-            there(asked.targets_N),
+            self._there(asked.ids_BT),
+            self._mask(asked.real_BT),
+            self._there(asked.rows_N),
+            self._there(asked.columns_N),
+            self._there(asked.targets_N),
         )
         answers: np.ndarray = logprobs_N.cpu().numpy().astype(np.float64)
         return answers
+
+    def _there(self, array: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(array).to(self.halves.device)
+
+    def _mask(self, real_BT: np.ndarray | None) -> torch.Tensor | None:
+        return None if real_BT is None else self._there(real_BT)
 
 
 def _longest_input(model: Any, tokenizer: Any) -> int:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from quartet.data.batch import Batch, Row, collate, framed, is_own
+from quartet.data.batch import Batch, Row, closes, collate, framed, is_own
 from quartet.data.streams import lay_out
 from quartet.models.network import Memory, Network
 from quartet.models.transformer_xl import TransformerXL
@@ -18,8 +18,13 @@ from quartet.objectives.base import Objective
 from quartet.scoring.windows import budgeted, cut
 from quartet.text.tokenizer import TextTokenizer
 
-#: ``predict``: the states that predict each token; ``context``: the last layer's output; ``embed``: the first's input.
-Wanted = Literal["predict", "context", "embed"]
+#: What represents a text. Of each of its own tokens: ``context``: the last layer's output, ``embed``: the embedding
+#: layer's (after positions and normalisation, where the model has them), ``table``: its row of the bare table. Of one
+#: special token the last layer's output: ``first``: of the one that opens the text, ``last``: that closes it.
+Layer = Literal["context", "embed", "table", "first", "last"]
+LAYERS: tuple[Layer, ...] = get_args(Layer)
+#: ``predict``: the states that predict each token.
+Wanted = Literal["predict"] | Layer
 
 #: Tokens, padding and memory included, that a network holds at once.
 TOKEN_BUDGET = 8192
@@ -30,7 +35,8 @@ class Reading:
     """Some tokens of some texts.
 
     Attributes:
-        texts_N, places_N: which text, and which of its tokens; the closing token's place is the text's length.
+        texts_N, places_N: which text, and which of its tokens; the opening token's place is -1, the closing one's the
+            text's length.
         targets_N: the tokens' ids.
         vectors_ND: what was wanted of each.
     """
@@ -56,11 +62,14 @@ class Reader:
     window: int
 
     def read(self, texts: Sequence[Row], wanted: Wanted, masked: bool = True) -> Iterator[Reading]:
-        """Read texts in batches of like length; each token comes once, in no particular order.
+        """Read texts in batches of like length; each wanted token comes once, in no particular order.
+
+        A text longer than an input is read in parts. A stream is opened by [EOS] and closed by the [EOS] of its last
+        paragraph, and its memory carries what was read from one window to the next.
 
         Args:
             texts: token ids with segment indices, without special tokens.
-            masked: for MLM, hide each token in turn.
+            masked: for MLM, hide each token in turn. Special tokens are never hidden: they stand for the intact input.
         """
         with torch.inference_mode():
             if self.network.config.reads == "streams":
@@ -68,10 +77,15 @@ class Reader:
             else:
                 yield from self._read_framed(texts, wanted, masked)
 
-    def single(self, texts: Sequence[Row]) -> Batch:
-        """One input a text, on the CPU: framed, or a stream of one window; the end is cut off where it does not fit."""
+    def single(self, texts: Sequence[Row], max_length: int | None = None) -> Batch:
+        """One input a text, on the CPU: framed, or a stream of one window; the end is cut off where it does not fit.
+
+        Args:
+            max_length: tokens that an input may have, specials included, where that is less than the network's.
+        """
         streams = self.network.config.reads == "streams"
-        room = max(0, (self.window if streams else self.network.config.max_length) - 2)
+        longest = self.window if streams else self.network.config.max_length
+        room = max(0, min(longest, max_length or longest) - 2)
         texts = [Row(text.ids[:room], text.segments[:room]) for text in texts]
         if streams:
             return self._collate_streams([self._stream(text) for text in texts])
@@ -96,18 +110,16 @@ class Reader:
         for group in budgeted(windows, TOKEN_BUDGET, specials=2):
             rows = [framed(window.row, *self._frame()) for window in group]
             batch = collate(rows, self.tokenizer.pad_id).to(self.device)
-            if wanted == "predict":
-                vectors_BTD = self.objective.states(self.network, batch, masked=masked).predictive_BTD
-                chosen_BT = self.objective.predicted(batch)
-            else:
-                vectors_BTD = self._represent(batch, wanted, masked)
-                chosen_BT = batch.real_BT & is_own(batch.ids_BT)
-            rows_N, columns_N = (index.cpu().numpy() for index in chosen_BT.nonzero(as_tuple=True))
+            vectors_BTD = self._represent(batch, wanted, masked)
+            rows_N, columns_N = (
+                index.cpu().numpy() for index in self._chosen(batch, wanted).nonzero(as_tuple=True)
+            )
             texts_N = np.array([window.text for window in group])[rows_N]
             places_N = np.array([window.start for window in group])[rows_N] + columns_N - 1
-            # The closing token of a text cut in parts belongs to its last part alone.
+            # Of a text cut in parts, the opening token is that of its first part, the closing one that of its last.
             ends_N = np.array([window.stop for window in group])[rows_N]
-            kept = (places_N < ends_N) | (places_N == lengths[texts_N])
+            own_N = (columns_N > 0) & (places_N < ends_N)
+            kept = own_N | (places_N == -1) | (places_N == lengths[texts_N])
             selected = torch.from_numpy(np.stack([rows_N[kept], columns_N[kept]])).to(self.device)
             yield Reading(
                 texts_N[kept],
@@ -116,10 +128,28 @@ class Reader:
                 vectors_BTD[selected[0], selected[1]],
             )
 
+    def _chosen(self, batch: Batch, wanted: Wanted) -> Tensor:
+        """(B, T) True at the tokens that are wanted."""
+        if wanted == "predict":
+            return self.objective.predicted(batch)
+        if wanted == "last":
+            return closes(batch.real_BT)
+        own_BT = batch.real_BT & is_own(batch.ids_BT)
+        if wanted == "first":
+            own_BT = torch.zeros_like(own_BT)
+            own_BT[:, 0] = True
+        return own_BT
+
     def _represent(self, batch: Batch, wanted: Wanted, masked: bool) -> Tensor:
+        """(B, T, D): what is wanted of each token."""
+        if wanted == "table":
+            rows_BTD: Tensor = self.network.tokens(batch.ids_BT)
+            return rows_BTD
         if wanted == "embed":
             return self.network.embed(batch.ids_BT, batch.positions_BTP)
-        return self.objective.states(self.network, batch, masked=masked).contextual_BTD
+        masked = masked and wanted in ("predict", "context")
+        states = self.objective.states(self.network, batch, masked=masked)
+        return states.predictive_BTD if wanted == "predict" else states.contextual_BTD
 
     def _read_streams(self, texts: Sequence[Row], wanted: Wanted) -> Iterator[Reading]:
         """Each text is a stream of its own, opened by the [EOS] of an empty memory."""
@@ -150,27 +180,25 @@ class Reader:
         self, batch: Batch, texts_B: np.ndarray, lengths: list[int], wanted: Wanted
     ) -> Iterator[Reading]:
         own_BT = is_own(batch.ids_BT) & batch.real_BT
-        places_BT = own_BT.long().cumsum(1) - 1
-        predicted_BT = own_BT
-        if wanted == "predict":
-            predicted_BT = self.objective.predicted(batch)
-            closing_BT = predicted_BT & ~own_BT
-            lengths_B1 = torch.tensor(lengths, device=places_BT.device)[:, None]
-            places_BT = torch.where(closing_BT, lengths_B1, places_BT)
+        lengths_B1 = torch.tensor(lengths, device=own_BT.device)[:, None]
+        places_BT = torch.where(closes(batch.real_BT), lengths_B1, own_BT.long().cumsum(1) - 1)
+        wanted_BT = self._chosen(batch, wanted)
         memory: Memory | None = None
         width = batch.ids_BT.shape[1]
         for start in range(0, width, self.window):
             part = slice(start, min(start + self.window, width))
-            ids_BT, positions_BTP = batch.ids_BT[:, part], batch.positions_BTP[:, part]
+            window = Batch(batch.ids_BT[:, part], batch.positions_BTP[:, part], batch.real_BT[:, part])
             shown = part
-            if wanted == "embed":
-                vectors_BTD = self.network.embed(ids_BT, positions_BTP)
+            if wanted in ("embed", "table"):
+                vectors_BTD = self._represent(window, wanted, False)
             else:
-                vectors_BTD, memory = self.network(ids_BT, positions_BTP, batch.real_BT[:, part], memory)
+                vectors_BTD, memory = self.network(
+                    window.ids_BT, window.positions_BTP, window.real_BT, memory
+                )
             if wanted == "predict":  # the output at t is about token t + 1
                 shown = slice(part.start + 1, min(part.stop + 1, width))
                 vectors_BTD = vectors_BTD[:, : shown.stop - shown.start]
-            chosen_BT = predicted_BT[:, shown]
+            chosen_BT = wanted_BT[:, shown]
             rows_N = chosen_BT.nonzero(as_tuple=True)[0].cpu().numpy()
             yield Reading(
                 texts_B[rows_N],

@@ -39,20 +39,30 @@ class Segmenter:
         self._punkt = punkt
         self.provenance = provenance
 
-    def sentences(self, paragraph: str) -> list[str]:
-        """The sentences of a paragraph; joined by blanks they are the paragraph again, up to white space.
+    def spans(self, paragraph: str) -> list[tuple[int, int]]:
+        """Where each sentence stands: its first character, and the one behind its last; no white space at either end.
 
         Where Punkt cuts inside a word, as between "etc." and ");", the parts stay together.
         """
-        joined: list[str] = []
+        joined: list[tuple[int, int]] = []
         stop = -1
         for start, end in self._punkt.span_tokenize(paragraph):
             if start == stop and not any(map(str.isspace, paragraph[stop - 1 : stop + 1])):
-                joined[-1] += paragraph[start:end]
+                joined[-1] = (joined[-1][0], end)
             else:
-                joined.append(paragraph[start:end])
+                joined.append((start, end))
             stop = end
-        return [sentence for text in joined if (sentence := text.strip())]
+        trimmed = []
+        for start, end in joined:
+            text = paragraph[start:end]
+            if inner := text.strip():
+                first = start + len(text) - len(text.lstrip())
+                trimmed.append((first, first + len(inner)))
+        return trimmed
+
+    def sentences(self, paragraph: str) -> list[str]:
+        """The sentences of a paragraph; joined by blanks they are the paragraph again, up to white space."""
+        return [paragraph[start:end] for start, end in self.spans(paragraph)]
 
     def segment(self, document: Document) -> SegmentedDocument:
         """A document's paragraphs cut into sentences; a heading is one sentence, empty paragraphs are left out."""

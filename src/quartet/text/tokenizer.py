@@ -72,6 +72,22 @@ class TextTokenizer:
         encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
 
+    def encode_with_offsets(
+        self, texts: Sequence[str]
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """The ids (n,) of each text, and where each token stands in it (n, 2): its first character, and that behind it.
+
+        The characters are those of the text as given, whatever the clean-up makes of them.
+        """
+        encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        return [
+            (
+                np.array(encoding.ids, dtype=np.int64),
+                np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2),
+            )
+            for encoding in encodings
+        ]
+
     def decode(self, ids: Iterable[int]) -> str:
         """Pieces joined to words, specials left out; case and accents that the clean-up removed do not return."""
         text: str = self._tokenizer.decode([int(number) for number in ids], skip_special_tokens=True)

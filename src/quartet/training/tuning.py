@@ -47,6 +47,9 @@ class Movable(Protocol):
     def to(self, device: torch.device) -> Any: ...
 
 
+#: Called with (steps done, steps in all).
+Progress = Callable[[int, int], None]
+
 Example = TypeVar("Example")
 Item = TypeVar("Item", bound=Movable)
 
@@ -82,6 +85,7 @@ def tune(
     examples: Sequence[Example],
     settings: Tuning,
     after_epoch: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Train a task's model in place; it is left in evaluation mode, on the device of the pre-trained model.
 
@@ -89,6 +93,7 @@ def tune(
 
     Args:
         after_epoch: called with the number of epochs done, with the task's model in evaluation mode.
+        progress: called with the steps done and all steps.
 
     Raises:
         ValueError: there are no examples.
@@ -115,7 +120,7 @@ def tune(
         enable_progress_bar=False,
         enable_model_summary=False,
     )
-    module = _Module(task, training, settings.seed, steps, after_epoch)
+    module = _Module(task, training, settings.seed, steps, after_epoch, progress)
     module.train()
     trainer.fit(module, DataLoader(_Shuffled(task, examples, settings), batch_size=None))
     task.eval().to(device)
@@ -134,6 +139,7 @@ class _Module(pl.LightningModule):
         seed: int,
         steps_per_epoch: int,
         after_epoch: Callable[[int], None] | None,
+        progress: Progress | None,
     ) -> None:
         super().__init__()
         self.task = task
@@ -141,6 +147,7 @@ class _Module(pl.LightningModule):
         self.seed = seed
         self.steps_per_epoch = steps_per_epoch
         self.after_epoch = after_epoch
+        self.progress = progress
 
     def training_step(self, item: Any, batch_idx: int) -> Tensor:
         torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, self.global_step))
@@ -148,6 +155,8 @@ class _Module(pl.LightningModule):
 
     def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:
         done, rest = divmod(self.global_step, self.steps_per_epoch)
+        if self.progress is not None:
+            self.progress(self.global_step, self.training_config.steps)
         if self.after_epoch is not None and rest == 0:
             self.task.eval()
             with torch.inference_mode():

@@ -1,12 +1,14 @@
-"""One toy translator for all tests of this folder."""
+"""One toy translator and one toy Whisper for all tests of this folder."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 from quartet.nbest.generate.training import TrainedTranslator
 from quartet.nbest.generate.translation import Translator
-from tests.nbest.generate import toy
+from tests.nbest.generate import speech_toy, toy
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +21,15 @@ def toy_training(tmp_path_factory: pytest.TempPathFactory) -> TrainedTranslator:
 def toy_translator(toy_training: TrainedTranslator) -> Translator:
     """The translator that it made."""
     return toy.translator(toy_training)
+
+
+@pytest.fixture(scope="session")
+def toy_whisper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder as transformers saves a Whisper."""
+    return speech_toy.save_whisper(tmp_path_factory.mktemp("whisper") / "saved")
+
+
+@pytest.fixture(scope="session")
+def toy_converted(toy_whisper: Path) -> Path:
+    """The same model for CTranslate2; without the library what asks for it is skipped."""
+    return speech_toy.converted(toy_whisper, toy_whisper.parent / "converted")

@@ -16,8 +16,6 @@ from quartet.nbest.generate.vocabulary import PieceTokenizer
 from quartet.text.tokenizer import SPECIALS
 from tests.nbest.generate import toy
 
-pytest.importorskip("transformers", reason="translators need the extra hf")
-
 BEAM = BeamConfig(size=5, extra_tokens=5)
 
 

@@ -17,8 +17,6 @@ from quartet.nbest.generate.translation import build, weights
 from quartet.training.callbacks import ResumePoint
 from tests.nbest.generate import toy
 
-pytest.importorskip("transformers", reason="translators need the extra hf")
-
 
 def test_it_learns(toy_training: TrainedTranslator) -> None:
     assert [step for step, _ in toy_training.curve] == [100, 200, 300]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import transformers
 
 from quartet.errors import InputError
 from quartet.nbest.generate.translation import (
@@ -23,8 +24,6 @@ from quartet.nbest.generate.translation import (
 )
 from quartet.nbest.generate.vocabulary import PieceTokenizer
 from tests.nbest.generate import toy
-
-transformers = pytest.importorskip("transformers", reason="translators need the extra hf")
 
 INPUT = {"input_ids": torch.tensor([[300, 301, 6]]), "decoder_input_ids": torch.tensor([[5, 302, 303]])}
 

@@ -19,8 +19,10 @@ class Format(Generic[Example]):
             the well-known text form from the hub's ``.parquet``. It raises InputError with the file and the line.
         splits: the roles that ``files:`` may have, e.g. ("train", "dev", "test"); () where each role is a sub-task.
         obtain: where the set is to be had, in one line, for the report of somebody who does not have it.
+        unlabelled: how many items of a file `read` passes over because nobody judged them; None: it never does.
     """
 
     read: Callable[[Path], Iterator[Example]]
     splits: tuple[str, ...]
     obtain: str
+    unlabelled: Callable[[Path], int] | None = None

@@ -5,11 +5,12 @@ Whatever is malformed is an `InputError` that names the file and the line.
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import math
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,25 +31,34 @@ def text_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[str, str]]
     """
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
-            total = 0
-            for number, raw in enumerate(file, start=1):
-                total += len(raw)
-                if total > LARGEST:
-                    raise InputError(path, f"unpacks to more than {LARGEST >> 30} GiB")
-                if number == 1:
-                    raw = raw.removeprefix(b"\xef\xbb\xbf")
-                place = f"{path}:{number}"
-                if b"\0" in raw:
-                    raise InputError(place, "a NUL byte", "the file is damaged, or is no text")
-                try:
-                    yield place, raw.decode(encoding).rstrip("\r\n")
-                except UnicodeDecodeError as error:
-                    byte = raw[error.start]
-                    raise InputError(place, f"byte {byte:#04x} is not {encoding}") from error
+            yield from decoded(file, path, encoding)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(path, f"not a whole gzip file ({error})") from error
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror or error})") from error
+
+
+def decoded(lines: Iterable[bytes], name: str | Path, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:
+    """Yield (place, line without its end) of the lines of a file called `name`.
+
+    Raises:
+        InputError: a line is not in the encoding or holds a NUL.
+    """
+    total = 0
+    for number, raw in enumerate(lines, start=1):
+        total += len(raw)
+        if total > LARGEST:
+            raise InputError(name, f"unpacks to more than {LARGEST >> 30} GiB")
+        if number == 1:
+            raw = raw.removeprefix(b"\xef\xbb\xbf")
+        place = f"{name}:{number}"
+        if b"\0" in raw:
+            raise InputError(place, "a NUL byte", "the file is damaged, or is no text")
+        try:
+            yield place, raw.decode(encoding).rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            byte = raw[error.start]
+            raise InputError(place, f"byte {byte:#04x} is not {encoding}") from error
 
 
 def cells(path: Path, columns: int | None = None, delimiter: str = "\t") -> Iterator[tuple[str, list[str]]]:
@@ -62,6 +72,24 @@ def cells(path: Path, columns: int | None = None, delimiter: str = "\t") -> Iter
             continue
         row = line.split(delimiter)
         if columns is not None and len(row) != columns:
+            raise InputError(place, f"{len(row)} columns, {columns} were expected")
+        yield place, row
+
+
+def csv_cells(path: Path, columns: int) -> Iterator[tuple[str, list[str]]]:
+    """Yield (place, cells) of a table with commas and double quotes, without a line of names; a row is one line.
+
+    Raises:
+        InputError: a line has another number of columns, or a quote that is not closed on it.
+    """
+    for place, line in text_lines(path):
+        if not line.strip():
+            continue
+        try:
+            (row,) = csv.reader([line], strict=True)
+        except csv.Error as error:
+            raise InputError(place, f"not a row of comma-separated values ({error})") from error
+        if len(row) != columns:
             raise InputError(place, f"{len(row)} columns, {columns} were expected")
         yield place, row
 
@@ -90,7 +118,14 @@ def table(path: Path, wanted: Sequence[str], delimiter: str = "\t") -> Iterator[
 
 def json_rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (place, object) of a file of JSON lines, whose objects have at least the columns `wanted`."""
-    for place, line in text_lines(path):
+    return json_objects(text_lines(path), wanted)
+
+
+def json_objects(
+    lines: Iterable[tuple[str, str]], wanted: Sequence[str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (place, object) of lines of JSON with their places; blank lines are skipped."""
+    for place, line in lines:
         if not line.strip():
             continue
         try:
@@ -101,6 +136,18 @@ def json_rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[str, dict[str
             raise InputError(place, f"a JSON object was expected, not {type(row).__name__}")
         _check_columns(list(row), wanted, place)
         yield place, row
+
+
+def json_document(path: Path) -> Any:
+    """The one JSON value that a file holds, plain or ``.gz``.
+
+    Raises:
+        InputError: as :func:`text_lines`, or the file is no JSON.
+    """
+    try:
+        return json.loads("\n".join(line for _, line in text_lines(path)))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InputError(path, f"not a JSON document ({error})") from error
 
 
 def parquet_rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:

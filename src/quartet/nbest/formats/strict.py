@@ -30,7 +30,9 @@ def parse(text: str, path: str | Path, line: int | None = None) -> Any:
         return json.loads(text, object_pairs_hook=Fields)
     except json.JSONDecodeError as error:
         where = f"{path}:{error.lineno if line is None else line}:{error.colno}"
-        raise InputError(where, f"not valid JSON ({error.msg})") from error
+        lines = line is None and error.msg == "Extra data"
+        remedy = "a file with one object a line is of the format jsonl" if lines else ""
+        raise InputError(where, f"not valid JSON ({error.msg})", remedy) from error
     except (ValueError, RecursionError) as error:  # thousands of digits, thousands of open brackets
         raise InputError(path if line is None else f"{path}:{line}", f"not usable JSON ({error})") from error
 

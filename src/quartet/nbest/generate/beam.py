@@ -27,6 +27,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from quartet.nbest.generate.config import BeamConfig
+from quartet.nbest.generate.merging import best_of_each_text
 from quartet.nbest.generate.pairs import padded
 from quartet.nbest.generate.translation import Translator, logits
 from quartet.nbest.generate.vocabulary import PieceTokenizer
@@ -115,7 +116,7 @@ def search(
             translator, [sources[index] for index in indices], [limits[index] for index in indices], beam
         )
         for index, translations in zip(indices, found, strict=True):
-            lists[index] = _merge(translations)
+            lists[index] = best_of_each_text(translations)
             merged += len(translations) - len(lists[index])
             ended += sum(each.tokens == limits[index] for each in lists[index])
         if advance is not None:
@@ -132,15 +133,6 @@ def _batches(limits: Sequence[int], beam: BeamConfig) -> list[list[int]]:
         else:
             batches.append([index])
     return batches
-
-
-def _merge(translations: Sequence[Translation]) -> list[Translation]:
-    """Best first, and of equal texts (other pieces of the same words) the best one only."""
-    ranked = sorted(translations, key=lambda each: (-each.score, each.text))
-    best: dict[str, Translation] = {}
-    for each in ranked:
-        best.setdefault(each.text, each)
-    return list(best.values())
 
 
 @torch.inference_mode()

@@ -1,4 +1,4 @@
-"""What a translator is made of and how it searches, as an entry of ``translators:`` in params.yaml says it."""
+"""What makes lists and how it searches, as entries of ``translators:`` and ``recognisers:`` in params.yaml say it."""
 
 from __future__ import annotations
 
@@ -82,3 +82,59 @@ class BeamConfig:
     length_penalty: Annotated[float, Field(ge=0.0)] = 0.0
     extra_tokens: Size = 50
     batch_tokens: Count = 32_768
+
+
+#: What runs a Whisper.
+Engine = Literal["transformers", "ctranslate2"]
+#: What a Whisper may compute in, by engine; the eight-bit kinds keep weights in eight bits and the rest as named.
+PRECISIONS: dict[Engine, tuple[str, ...]] = {
+    "transformers": ("float32", "float16", "bfloat16"),
+    "ctranslate2": (
+        *("float32", "float16", "bfloat16", "int16"),
+        *("int8", "int8_float32", "int8_float16", "int8_bfloat16"),
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class SpeechBeamConfig:
+    """How transcripts are searched; see :mod:`quartet.nbest.generate.speech` for what the scores are.
+
+    Attributes:
+        size: running hypotheses, and those that are kept at most (N of an N-best list).
+        max_tokens: tokens of a transcript at most, its end included.
+        words_only: tokens with any character but letters, apostrophe, hyphen and space are no choice, so that the
+            hypotheses differ in their words, and not in punctuation and digits.
+    """
+
+    size: Annotated[int, Field(ge=2)] = 50
+    max_tokens: Annotated[int, Field(ge=4)] = 224
+    words_only: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class RecogniserConfig:
+    """A Whisper and how it is run.
+
+    Attributes:
+        engine: ``transformers`` for models as the hub has them, ``ctranslate2`` for those converted for it.
+        source: a folder, or ``owner/name@revision``.
+        language: its code, e.g. ``en``; needed by models of several languages, whose guess would differ from one
+            utterance to the next.
+        precision: what it computes in; the scores depend on it.
+        batch: utterances that are recognised together.
+    """
+
+    engine: Engine
+    source: Annotated[str, Field(min_length=1)]
+    language: Annotated[str, Field(pattern="^[a-z]{2,3}$")] | None = None
+    precision: str = "float32"
+    batch: Count = 8
+    beam: SpeechBeamConfig = Field(default_factory=SpeechBeamConfig)
+
+    def __post_init__(self) -> None:
+        known = PRECISIONS[self.engine]
+        if self.precision not in known:
+            raise ValueError(
+                f"precision {self.precision!r}: with {self.engine} it is one of {', '.join(known)}"
+            )

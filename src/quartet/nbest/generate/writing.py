@@ -1,4 +1,4 @@
-"""The lists as a file: the JSON of mlm-scoring, which `quartet.nbest.formats.mlm_scoring` reads.
+"""Translations as a file: the JSON of mlm-scoring, which `quartet.nbest.formats.mlm_scoring` reads.
 
 ``{"dev-000001": {"ref": …, "source": …, "hyp_1": {"score": …, "text": …, "log_probability": …, "tokens": …}, …}, …}``
 
@@ -8,17 +8,13 @@ sum over the `tokens` of the hypothesis, whatever the search ranked by.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from quartet.files import atomic_path
 from quartet.nbest.generate.beam import Translation
+from quartet.nbest.generate.lines import DECIMALS, write_entries
 from quartet.nbest.generate.parallel import ParallelText
-
-#: Decimals of a log-probability: beyond them the network's own arithmetic differs between batches.
-DECIMALS = 6
 
 
 def entries(split: str, text: ParallelText, lists: Sequence[Sequence[Translation]]) -> dict[str, Any]:
@@ -41,9 +37,4 @@ def entries(split: str, text: ParallelText, lists: Sequence[Sequence[Translation
 
 def write_lists(path: Path, split: str, text: ParallelText, lists: Sequence[Sequence[Translation]]) -> None:
     """Write the lists of one split, one a line, atomically; the same lists give the same bytes."""
-    rows = (
-        f"{json.dumps(name)}: {json.dumps(entry, ensure_ascii=False, allow_nan=False)}"
-        for name, entry in entries(split, text, lists).items()
-    )
-    with atomic_path(path) as temporary:
-        temporary.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
+    write_entries(path, entries(split, text, lists))

@@ -9,6 +9,7 @@ from quartet.report.page import Report
 from quartet.report.sections import (
     perplexity,
     polarity,
+    reference_perplexity,
     rerank,
     rerank_lengths,
     rerank_pairs,
@@ -36,6 +37,9 @@ SECTIONS: dict[str, Section] = {
     rerank_lengths.TABLE: Section("Reranking by length", rerank_lengths.body, rerank_lengths.findings),
     rerank_pairs.TABLE: Section(
         "Reranking: systems against each other", rerank_pairs.body, rerank_pairs.findings
+    ),
+    reference_perplexity.TABLE: Section(
+        "Perplexity of references", reference_perplexity.body, reference_perplexity.findings
     ),
     sts.TABLE: Section("Semantic similarity (STS)", sts.body, sts.findings),
     wordsim.TABLE: Section("Word similarity", wordsim.body, wordsim.findings),

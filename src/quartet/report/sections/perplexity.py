@@ -104,32 +104,18 @@ def _table(report: Report, dataset: str, split: str, kind: Kind, systems: list[s
 def _published(systems: list[str], kind: Kind) -> list[str]:
     """What the papers print of the same models, on texts and at sizes of their own."""
     rows = []
-    for split in ("dev-clean", "test-clean"):
-        table, where = paper_table(f"tta-perplexity-{split}")
-        for system in systems:
-            mean, median = table.get(system, "mean"), table.get(system, "median")
-            if mean is not None and median is not None:
-                rows.append(
-                    [
-                        code(system),
-                        f"{where}: LibriSpeech {split}",
-                        "a text",
-                        perplexity(mean),
-                        perplexity(median),
-                    ]
-                )
     table, where = paper_table("segatron-wikitext103")
     for system in systems:
         value = table.get(SEGATRON.get(system, ""), "ppl")
         if value is not None:
-            rows.append([code(system), f"{where}: WikiText-103 test", "a word", perplexity(value), NONE])
+            rows.append([code(system), f"{where}: WikiText-103 test", "a word", perplexity(value)])
     if not rows:
         return []
     lines = [
         f"Published {kind.title.lower()} of the same kinds of model, on other text with other tokens:",
         "",
     ]
-    return lines + grid(["system", "paper", "unit", "value or mean", "median"], rows)
+    return lines + grid(["system", "paper", "unit", "value"], rows)
 
 
 def findings(report: Report) -> list[str]:

@@ -52,8 +52,9 @@ def body(report: Report) -> list[str]:
     """Milliseconds by words, then the ratios beside the paper's."""
     lines = [
         "Milliseconds a sentence, the median of the repeats, one sentence at a time. The masked copies of "
-        f"it that a masked language model needs are one batch; `{ONE_BY_ONE}` runs them one after the "
-        "other. `sts` makes a sentence vector, `rerank` a sentence score, as in the paper.",
+        "it that a masked language model needs are one batch, whose last layer and output are computed at the "
+        f"hidden token alone; `{ONE_BY_ONE}` runs them one after the other, each to its end at every token. "
+        "`sts` makes a sentence vector, `rerank` a sentence score, as in the paper.",
         "",
     ]
     lengths = word_counts(report)

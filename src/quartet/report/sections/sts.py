@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from quartet.report.cells import Cell, apart
 from quartet.report.numbers import NONE, fixed, hundredfold, listing
 from quartet.report.order import model_of
 from quartet.report.page import Column, Report, code, named, paper_table
+from quartet.report.sections import nli
 
 TABLE = "sts"
 #: As many systems as a sentence names.
@@ -18,23 +19,51 @@ PAPERS = (
     ("tta-stsb", "test", "STSb test"),
     ("tta-sick", "test", "SICK test"),
 )
+#: The sets that stand in one table, in those tables' form: the table that has a column for it, and its head.
+SENTENCES = {
+    **{(name.removeprefix("tta-"), split): (name, head) for name, split, head in PAPERS},
+    ("sick", "dev"): ("tta-sick", "SICK dev"),
+}
+#: SemEval's years, and the mean over them.
+YEARS = ("sts12", "sts13", "sts14", "sts15", "sts16")
+ALL_YEARS = "semeval"
+#: Two further ways to make one figure of a year's sub-tasks, by the ending of the metric.
+AGGREGATED = {"-mean": "mean", "-weighted": "weighted"}
+CORRELATIONS = {"pearson": "Pearson", "spearman": "Spearman"}
+
+Group = tuple[str, str]
+
+
+def systems_of(report: Report, dataset: str, split: str, metrics: Iterable[str]) -> list[str]:
+    """The systems of a set without those that were tuned on entailment, which have a section of their own."""
+    return [system for system in report.systems(TABLE, dataset, split, metrics) if not nli.of_tuning(system)]
 
 
 def body(report: Report) -> list[str]:
-    """A table a set, with the papers' figures of the same reading of the same kind of model."""
+    """Sentences in the form of the papers' tables, SemEval's years, and a table for each other set."""
     lines = [
-        "The cosine of two texts' mean vectors against human scores, correlations × 100. `context`: the "
-        "final layer; `embed`: the embedding layer. No model was trained on the task.",
+        "The cosine of two texts' vectors against human scores, correlations × 100. No model was trained on the task.",
+        "Means over a text's own tokens, special tokens left out: `context`, of the final layer; `embed`, of the "
+        "embedding layer's output, after positions and normalisation; `table`, of the bare token table. One vector: "
+        "`cls` and `eos`, the final layer at the special token before and behind the text. A masked model's `context` "
+        "is mask-and-predict's, `-intact` reads the text as it is. Every text is read as one sentence.",
         "",
     ]
+    for place in nli.likeness_places(report):
+        report.cells.take(place)
     groups = report.groups(TABLE)
+    years = [group for group in groups if group[0] in (*YEARS, ALL_YEARS)]
+    sentences = [group for group in groups if group in SENTENCES]
+    lines += _sentences(report, sentences) + _years(report, years) + _known_words(report, groups)
     for dataset, split in groups:
+        if (dataset, split) in (*years, *sentences):
+            continue
         columns = [
             report.measured("Pearson", hundredfold, TABLE, dataset, split, "pearson"),
             report.measured("Spearman", hundredfold, TABLE, dataset, split, "spearman"),
             *(Column(f"paper, {head}", _published(name, part)) for name, part, head in PAPERS),
         ]
-        systems = report.systems(TABLE, dataset, split, ["pearson", "spearman"])
+        systems = systems_of(report, dataset, split, CORRELATIONS)
         if systems:
             lines += [f"**`{dataset}`** {split}".rstrip() + ":", "", *report.table(systems, columns)]
             lines += report.caption(TABLE, "pairs")
@@ -42,19 +71,86 @@ def body(report: Report) -> list[str]:
         _, where = paper_table("tta-stsb")
         lines += [
             f'Columns "paper" are Pearson × 100 as printed in the {where} (STSb, the STS Benchmark) and '
-            "Table 4 (SICK): other sets, and models at the paper's scale. The embedding layer of a masked model is "
-            "there in the row of its intact input.",
+            "Table 4 (SICK): models at the paper's scale. The embedding layer of a masked model is there in the row "
+            "of its intact input.",
             "",
         ]
     return lines + report.figure(TABLE, "Pearson correlation by model and layer, with intervals")
 
 
+def _sentences(report: Report, groups: list[Group]) -> list[str]:
+    """Pearson with the papers' figures beside it, then Spearman."""
+    lines = []
+    for metric, name in CORRELATIONS.items():
+        columns = []
+        for group in groups:
+            table, head = SENTENCES[group]
+            columns.append(report.measured(head, hundredfold, TABLE, *group, metric))
+            if metric == "pearson":
+                columns.append(Column("paper", _published(table, group[1])))
+        lines += _table(report, groups, metric, f"Sentences, {name} × 100", columns)
+    return lines
+
+
+def _years(report: Report, groups: list[Group]) -> list[str]:
+    """All pairs of a year at once, as usual; and, without their intervals, the means over the year's sub-tasks."""
+    lines = []
+    for metric, name in CORRELATIONS.items():
+        columns = [
+            report.measured("mean of the years", hundredfold, TABLE, *group, f"{metric}-mean")
+            if group[0] == ALL_YEARS
+            else report.measured(group[0], hundredfold, TABLE, *group, metric)
+            for group in groups
+        ]
+        title = f"SemEval, {name} × 100, the pairs of all sub-tasks of a year together"
+        lines += _table(report, groups, metric, title, columns)
+    for metric, name in CORRELATIONS.items():
+        columns = [
+            report.measured(
+                f"{dataset} {word}", hundredfold, TABLE, dataset, split, metric + ending, False, False
+            )
+            for dataset, split in groups
+            if dataset != ALL_YEARS
+            for ending, word in AGGREGATED.items()
+        ]
+        title = f"SemEval, {name} × 100, the mean of a year's sub-tasks, plain and weighted by their pairs"
+        lines += _table(report, groups, f"{metric}-mean", title, columns)
+    return lines
+
+
+def _table(
+    report: Report, groups: Iterable[Group], metric: str, title: str, columns: list[Column]
+) -> list[str]:
+    """A row for each system that has the metric on one of the sets."""
+    systems = {system for group in groups for system in systems_of(report, *group, [metric])}
+    if not systems:
+        return []
+    lines = [f"**{title}**:", "", *report.table(report.sorted(systems), columns)]
+    return lines + report.caption(TABLE, "pairs")
+
+
+def _known_words(report: Report, groups: list[Group]) -> list[str]:
+    """Of vectors from a file, the share of each set's words that have one."""
+    share = fixed(1, 100)
+    found: dict[str, list[str]] = {}
+    for dataset, split in groups:
+        for system in report.systems(TABLE, dataset, split, ["coverage"]):
+            text = report.text(share, TABLE, dataset, split, system, "coverage", counted=False)
+            found.setdefault(system, []).append(f"{text} % (`{dataset}` {split})")
+    parts = [f"{code(system)} {', '.join(each)}" for system, each in found.items()]
+    return [f"Words that have a vector, the others being left out: {'; '.join(parts)}.", ""] if parts else []
+
+
 def findings(report: Report) -> list[str]:
-    """For each set the highest system, whom it is shown to be above, and T-TA beside the masked model."""
+    """For each set the highest system, whom it is shown to be above, and T-TA beside the masked model.
+
+    Development pairs and SemEval's single years are left to the tables.
+    """
     found = []
     for dataset, split in report.groups(TABLE):
         cells = report.figures(TABLE, dataset, split, "pearson")
-        if not cells:
+        cells = {system: cell for system, cell in cells.items() if not nli.of_tuning(system)}
+        if not cells or split == "dev" or dataset in YEARS:
             continue
         best = max(cells, key=lambda system: cells[system].value)
         below = [system for system in cells if apart(cells[system].bounds, cells[best].bounds) < 0]
@@ -104,8 +200,12 @@ def _published(name: str, split: str) -> Callable[[str], str]:
 
     def text(system: str) -> str:
         model, _, reading = system.partition("/")
+        rows: tuple[str, ...] = (model,)
+        if reading == "embed":  # where nothing is masked
+            rows = (model, f"{model}-intact")
+        elif reading in ("cls", "eos"):
+            rows, reading = (f"{model}-{reading}",), "context"
         column = f"{split}-{reading or 'embed'}"  # vectors of words alone are the papers' "embed"
-        rows = (model, f"{model}-intact")[: 2 if reading == "embed" else 1]  # where nothing is masked
         values = [table.get(row, column) for row in rows if column in table.columns]
         value = next((value for value in values if value is not None), None)
         return NONE if value is None else fixed(1)(value)

@@ -1,0 +1,112 @@
+"""The sections of params.yaml about evaluations that have no file of their own, typed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+Count = Annotated[int, Field(ge=1)]
+Size = Annotated[int, Field(ge=0)]
+Weight = Annotated[float, Field(ge=0.0, le=1.0)]
+Positive = Annotated[float, Field(gt=0.0)]
+Text = Annotated[str, Field(min_length=1)]
+
+_STRICT = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class Evaluate:
+    """Which models go through which evaluation."""
+
+    rerank: list[str]
+    sts: list[str]
+    wordsim: list[str]
+    finetune: list[str]
+    glue: list[str]
+    nli: list[str]
+    squad: list[str]
+    race: list[str]
+    blimp: list[str]
+    attention: list[str]
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class Perplexity:
+    """How test documents are scored.
+
+    Attributes:
+        tokens_per_document: how much of each is scored (0: all): bidirectional models run once a token.
+        carry_memory: models with memory read all documents as one stream; False: each on its own.
+    """
+
+    tokens_per_document: Size
+    carry_memory: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class Weights:
+    """The grid of interpolation weights."""
+
+    start: Weight
+    stop: Weight
+    step: Positive
+
+    def __post_init__(self) -> None:
+        if self.start > self.stop:
+            raise ValueError(f"start {self.start} is larger than stop {self.stop}")
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class Rerank:
+    """The grid, and how token log-probabilities make a score.
+
+    Attributes:
+        lengths: the most reference words of each range but the last, for errors by length; none: no such table.
+        combine: pairs of systems to weigh together: names under ``evaluate.rerank``, or those of their readings.
+    """
+
+    weights: Weights
+    score: Literal["sum", "mean"]
+    lengths: tuple[Count, ...]
+    combine: tuple[tuple[Text, Text], ...]
+
+    def __post_init__(self) -> None:
+        if list(self.lengths) != sorted(set(self.lengths)):
+            raise ValueError(f"lengths {list(self.lengths)} do not ascend")
+        for pair in self.combine:
+            if pair[0] == pair[1] or list(self.combine).count(pair) > 1:
+                raise ValueError(f"combine holds {list(pair)} twice or a system with itself")
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class Finetune:
+    """Fine-tuning a pre-trained model on a classification task, judged by cross-validation."""
+
+    folds: Annotated[int, Field(ge=2)]
+    epochs: Count
+    batch_size: Count
+    learning_rate: Positive
+    warmup: Weight = 0.1
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class Word2Vec:
+    """The baseline of word and text similarity, trained on the models' own tokens."""
+
+    dimension: Count
+    window: Count
+    epochs: Count
+    negative: Count
+    skip_gram: bool
+    minimum_count: Count
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class Runtime:
+    """The speed benchmark: texts of so many words, each timed so many times."""
+
+    models: list[str]
+    words: list[Count]
+    repeats: Count

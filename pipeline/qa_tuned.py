@@ -1,0 +1,166 @@
+"""Copies of a model that are tuned on questions about passages, and what they answer."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import quartet
+from pipeline.layout import Layout
+from pipeline.params import Params
+from pipeline.params.qa import Positions, QuestionTuning
+from pipeline.progress import bar, say
+from pipeline.qa import Asked, Questions
+from pipeline.race_rows import Chosen
+from quartet.evaluation.sets.race import ChoiceQuestion
+from quartet.evaluation.sets.squad import Question
+from quartet.evaluation.squad import Prediction
+from quartet.files import sha256
+from quartet.models.config import ModelConfig
+from quartet.scoring.language_model import LanguageModel
+from quartet.text.segments import Segmenter, load_segmenter
+from quartet.training.multiple_choice import choose, read_choices, tuned_chooser
+from quartet.training.span_qa import SpanReading, answer, question_windows, tuned_reader
+from quartet.training.tuning import Tuning
+
+#: The code that decides what a tuning does: a change of it starts anew.
+CODE = ("models", "objectives", "data", "training", "text")
+#: By split, the questions and what is said of them.
+Answered = dict[str, tuple[list[Question], list[Prediction]]]
+
+
+def answered(
+    params: Params,
+    layout: Layout,
+    model: LanguageModel,
+    data: Questions[Question],
+    segmenter: Segmenter,
+    positions: str,
+) -> tuple[Answered, Path]:
+    """What a copy of the model that was tuned on the set says on each split, and where its weights are kept."""
+    settings = params.squad
+    reading = SpanReading(
+        max_length=settings.max_length,
+        stride=settings.stride,
+        max_question=settings.max_question,
+        max_answer=settings.max_answer,
+        one_paragraph=positions == "released",
+    )
+    key = fingerprint(settings, data.train, segmenter, model.fingerprint, positions, model.seed)
+    weights = layout.resume(f"squad/{model.name}", model.seed) / f"{key}.safetensors"
+    windows, cut = question_windows(model, data.train, reading, segmenter.spans)
+    say(
+        f"{data.name}: {len(data.train):,} questions in {len(windows):,} windows; {cut.questions:,} questions lost "
+        f"their end, {cut.lost:,} answers have no token, {cut.split:,} are whole in no window"
+    )
+    with bar(f"{model.name} on {data.name}: steps of tuning") as shown:
+        reader = tuned_reader(model, windows, tuning(settings, model.seed), weights, shown.set)
+    found: Answered = {}
+    for split, questions in data.judged.items():
+        asked, _ = question_windows(model, questions, reading, segmenter.spans)
+        with bar(f"{model.name} on {data.name} {split}: windows", len(asked)) as shown:
+            found[split] = (questions, answer(reader, questions, asked, reading, shown.advance))
+    return found, weights
+
+
+def chosen(
+    params: Params,
+    layout: Layout,
+    model: LanguageModel,
+    data: Questions[ChoiceQuestion],
+    segmenter: Segmenter,
+    positions: str,
+) -> tuple[list[Chosen], Path]:
+    """The choices on each split of a copy of the model that was tuned on the set, and where its weights are kept."""
+    settings = params.race
+    key = fingerprint(settings, data.train, segmenter, model.fingerprint, positions, model.seed)
+    weights = layout.resume(f"race/{model.name}", model.seed) / f"{key}.safetensors"
+    passage_first = positions == "released"
+    train, cut = read_choices(model, data.train, settings.max_length, segmenter.spans, passage_first)
+    say(f"{data.name}: {len(train):,} questions; {cut.questions:,} passages lost their end")
+    with bar(f"{model.name} on {data.name}: steps of tuning") as shown:
+        chooser = tuned_chooser(model, train, tuning(settings, model.seed), weights, shown.set)
+    found = []
+    for split, questions in data.judged.items():
+        read, cut = read_choices(model, questions, settings.max_length, segmenter.spans, passage_first)
+        with bar(f"{model.name} on {data.name} {split}: questions", len(read)) as shown:
+            options = choose(chooser, read, shown.advance)
+        found.append(Chosen(split, questions, options, 1 - cut.tokens / max(1, cut.of)))
+    return found, weights
+
+
+def readings(
+    settings: QuestionTuning, model: ModelConfig, order_differs: bool
+) -> Iterator[tuple[str, Positions]]:
+    """Yield (what goes behind the model's name, how questions are read) of each training.
+
+    Args:
+        order_differs: the two readings differ for every model; else only for those that see segments, and another
+            training would be the same.
+    """
+    aware = bool({"sentence", "paragraph"} & set(model.positions))
+    for number, positions in enumerate(settings.positions):
+        if number == 0 or aware or order_differs:
+            yield ("" if positions == "paper" else f"/{positions}"), positions
+
+
+def tuning(settings: QuestionTuning, seed: int) -> Tuning:
+    """The settings as a training takes them."""
+    return Tuning(
+        epochs=settings.epochs,
+        batch_size=settings.batch_size,
+        learning_rate=settings.learning_rate,
+        warmup=settings.warmup,
+        seed=seed,
+    )
+
+
+def punkt(params: Params, train: Sequence[Asked]) -> Segmenter:
+    """What finds the sentences of English passages; where Punkt is to be trained, on those of the questions."""
+
+    def passages() -> Iterator[str]:
+        seen = dict.fromkeys(
+            question.context if isinstance(question, Question) else question.passage for question in train
+        )
+        return iter(seen)
+
+    return load_segmenter(params.segmentation.punkt, "english", passages)
+
+
+def fingerprint(
+    settings: QuestionTuning,
+    train: Sequence[Asked],
+    segmenter: Segmenter,
+    model: str,
+    positions: str,
+    seed: int,
+) -> str:
+    """A name for tuned weights: equal only where settings, questions, sentences, model, seed and code are.
+
+    Args:
+        model: :attr:`LanguageModel.fingerprint` of what is tuned.
+    """
+    chosen = dataclasses.asdict(settings)
+    for idle in ("positions", "train_limit", "judged_limit", "held_out", "max_answer"):
+        chosen.pop(
+            idle, None
+        )  # the questions themselves are hashed; an answer's length matters after the training
+    parts = [chosen, model, positions, segmenter.provenance, seed]
+    digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
+    for question in train:
+        digest.update(json.dumps(dataclasses.astuple(question)).encode())
+    source = Path(quartet.__file__).parent
+    for path in sorted(path for folder in CODE for path in (source / folder).rglob("*.py")):
+        digest.update(sha256(path).encode())
+    return digest.hexdigest()[:16]
+
+
+def clear(kept: Sequence[Path]) -> None:
+    """Delete the tuned weights beside these that no setting asks for any more."""
+    for folder in {path.parent for path in kept}:
+        for older in folder.iterdir():
+            if older not in kept:
+                older.unlink()

@@ -1,0 +1,101 @@
+"""One reading of a language model on one set of N-best lists: scored, weighed, written, its references measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.kept_scores import scored
+from pipeline.layout import Layout
+from pipeline.lists import Judged, Ranker, rows_of_outcome
+from pipeline.params import Params
+from pipeline.progress import say
+from pipeline.results import rows_of
+from pipeline.scorers import Scorer
+from quartet.nbest.reference_perplexity import reference_measures, references_of
+from quartet.nbest.rerank import Candidates, Curve, tune_and_apply, weight_grid
+from quartet.nbest.rescored import write_rescored
+from quartet.nbest.scores import score_lists, score_texts, texts_of
+from quartet.results import Result
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A way in which a model reads texts.
+
+    Attributes:
+        masked: False: a masked model reads the intact input.
+        ranker: the system that it is.
+        output: the folder of all lists that the model reranks.
+        kept: the folder of its scores until the stage is done.
+    """
+
+    model: Scorer
+    masked: bool
+    ranker: Ranker
+    output: Path
+    kept: Path
+
+
+def rerank_lists(
+    params: Params, layout: Layout, reading: Reading, name: str, splits: dict[str, Judged]
+) -> tuple[list[Result], list[str]]:
+    """The rows of a reading on the set `name`, and the lines of its curves; the reranked lists are written.
+
+    Every distinct text of the set is scored once, a reference that is a hypothesis too.
+    """
+    ranker = reading.ranker
+    both = [one for split in splits.values() for one in split.lists]
+    # what reads an intact input sees the token that it predicts: no perplexity follows from it
+    references = references_of(both) if reading.masked else []
+    texts = list(dict.fromkeys([*texts_of(both), *references]))
+    path = reading.kept / f"{name}.{ranker.system}.seed-{ranker.seed}.sqlite"
+    known = scored(reading.model, texts, reading.masked, path, f"{ranker.system} on {name}: texts")
+
+    def logprobs(wanted: list[str]) -> list[np.ndarray]:
+        return [known[text] for text in wanted]
+
+    scorer = score_texts(logprobs, params.rerank.score)
+    candidates = {
+        split: Candidates(each.lists, score_lists(each.lists, scorer), each.table)
+        for split, each in splits.items()
+    }
+    weights = params.rerank.weights
+    grid = weight_grid(weights.start, weights.stop, weights.step)
+    outcome = tune_and_apply(candidates["dev"], candidates["test"], grid)
+    rows = rows_of_outcome(params, name, ranker, outcome, candidates["dev"], candidates["test"])
+    for split, each in candidates.items():
+        written = layout.reranked(reading.output, ranker.seed or 0, ranker.system, name, split)
+        write_rescored(written, each, outcome.weight)
+        if reading.masked:
+            measures = reference_measures(
+                each.lists, logprobs, reading.model.pseudo, params.bootstrap, ranker.seed or 0
+            )
+            rows += rows_of(
+                measures,
+                params=params,
+                table="reference-perplexity",
+                system=ranker.system,
+                dataset=name,
+                split=split,
+                device=ranker.device,
+                scale=ranker.scale,
+                seed=ranker.seed,
+            )
+    metric = params.nbest[name].metric
+    say(f"{ranker.system} on {name}: weight {outcome.weight:g}, {metric} {outcome.reranked.value:.2f}")
+    lines = [
+        line
+        for split, curve in (("dev", outcome.dev), ("test", outcome.test))
+        for line in curve_lines(f"{name},{split},{ranker.system},{ranker.seed},{metric}", curve)
+    ]
+    return rows, lines
+
+
+def curve_lines(prefix: str, curve: Curve) -> list[str]:
+    """CSV lines of a curve."""
+    return [
+        f"{prefix},{weight:g},{value:.6f}" for weight, value in zip(curve.weights, curve.values, strict=True)
+    ]

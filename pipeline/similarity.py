@@ -1,0 +1,119 @@
+"""Semantic similarity on the sets of ``tasks:``, for models, Word2Vec and word vectors from a file alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.layout import Layout
+from pipeline.params import Params
+from pipeline.progress import say
+from pipeline.results import rows_of
+from pipeline.task_sets import sets_of
+from quartet.evaluation.datasets import Floats, SimilaritySet
+from quartet.evaluation.sets.sts import FORMATS, ScoredPair
+from quartet.evaluation.sts import cosine_measures, mean_over_sets, similarities, similarity_set
+from quartet.results import Measure, Result
+
+TABLE = "sts"
+#: The mean over all sets that are years of SemEval's STS, where there are several.
+YEARS = "semeval"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Pairs on which a system is judged.
+
+    Attributes:
+        year: the set is one of SemEval's years.
+    """
+
+    dataset: str
+    split: str
+    pairs: SimilaritySet
+    year: bool = False
+
+
+@dataclass(frozen=True)
+class System:
+    """Whose vectors are judged: see :func:`pipeline.results.rows_of`."""
+
+    name: str
+    device: str
+    scale: str
+    seed: int | None = None
+
+
+def judged_sets(params: Params, layout: Layout) -> list[Judged]:
+    """Every set of documents or sentences in the order of params.yaml; training splits are left out."""
+    found = []
+    for name, documents in sets_of("documents-similarity", params, layout):
+        assert isinstance(documents, SimilaritySet)
+        found.append(Judged(name, "test", documents))
+    for name, splits in sets_of("sts", params, layout):
+        form = params.tasks[name].format
+        assert form is not None, "a kind with several formats"
+        found += judged(name, form, splits)
+    return found
+
+
+def judged(name: str, form: str, splits: Mapping[str, Sequence[ScoredPair]]) -> list[Judged]:
+    """The splits of a set one by one, or all sub-tasks of a year of SemEval's STS as one."""
+    if not FORMATS[form].splits:
+        return [Judged(name, "test", similarity_set(splits.values()), year=True)]
+    return [
+        Judged(name, split, similarity_set([pairs])) for split, pairs in splits.items() if split != "train"
+    ]
+
+
+def texts_of(sets: Sequence[Judged]) -> list[str]:
+    """The distinct texts of all sets."""
+    return list(dict.fromkeys(text for one in sets for text in one.pairs.texts))
+
+
+def similarity_rows(
+    params: Params, sets: Sequence[Judged], texts: Sequence[str], vectors: Floats, system: System
+) -> list[Result]:
+    """The rows of one system on every set, and on the mean over SemEval's years.
+
+    What is resampled goes by the system's seed, or by the first of params.yaml where it has none.
+
+    Args:
+        texts, vectors: the sets' texts and their vectors (T, d).
+    """
+    places = {text: number for number, text in enumerate(texts)}
+    seed = params.seeds[0] if system.seed is None else system.seed
+    rows: list[Result] = []
+    years: list[tuple[Floats, Floats]] = []
+    for one in sets:
+        own = vectors[np.array([places[text] for text in one.pairs.texts])]
+        predicted = similarities(one.pairs, own)
+        measures = cosine_measures(one.pairs, predicted, params.bootstrap, seed)
+        rows += judged_rows(params, one.dataset, one.split, measures, system)
+        if one.year:
+            years.append((predicted, one.pairs.gold))
+        say(f"{system.name} on {one.dataset} {one.split}: Pearson {measures['pearson'].value:.3f}")
+    if len(years) > 1:
+        predicted_each, gold_each = zip(*years, strict=True)
+        measures = mean_over_sets(predicted_each, gold_each, params.bootstrap, seed)
+        rows += judged_rows(params, YEARS, "test", measures, system)
+    return rows
+
+
+def judged_rows(
+    params: Params, dataset: str, split: str, measures: Mapping[str, Measure], system: System
+) -> list[Result]:
+    """Rows of the table of similarities."""
+    return rows_of(
+        measures,
+        params=params,
+        table=TABLE,
+        system=system.name,
+        dataset=dataset,
+        split=split,
+        device=system.device,
+        scale=system.scale,
+        seed=system.seed,
+    )

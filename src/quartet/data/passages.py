@@ -1,0 +1,96 @@
+"""Texts as tokens that know their characters, their sentence and their paragraph."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from quartet.data.batch import Row
+from quartet.text.tokenizer import TextTokenizer
+
+#: Where the sentences of a paragraph stand: see `quartet.text.segments.Segmenter.spans`.
+Spans = Callable[[str], list[tuple[int, int]]]
+
+_PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*")
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A text of n tokens.
+
+    Attributes:
+        row: the ids, with their segment indices; paragraphs count from 0.
+        characters: (n, 2) first character of each token in the text, and the one behind its last.
+    """
+
+    row: Row
+    characters: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.row.ids)
+
+    def tokens_of(self, start: int, stop: int) -> tuple[int, int] | None:
+        """The first and the last token with a character from `start` to before `stop`; None: there is none."""
+        inside = np.flatnonzero((self.characters[:, 1] > start) & (self.characters[:, 0] < stop))
+        return (int(inside[0]), int(inside[-1])) if len(inside) else None
+
+
+def read_passages(
+    texts: Sequence[str], tokenizer: TextTokenizer, spans: Spans, one_paragraph: bool = False
+) -> list[Passage]:
+    """Texts whose paragraphs stand between line ends, tokenized whole.
+
+    Args:
+        spans: finds the sentences of a paragraph.
+        one_paragraph: the sentences are numbered through the whole text, and all of it is paragraph 0.
+    """
+    encoded = tokenizer.encode_with_offsets(texts)
+    return [
+        Passage(Row(ids, _segments(text, characters[:, 0], spans, one_paragraph)), characters)
+        for text, (ids, characters) in zip(texts, encoded, strict=True)
+    ]
+
+
+def sentence_row(ids: Sequence[int] | np.ndarray) -> Row:
+    """Tokens as one sentence of one paragraph: all indices 0 but the token's own."""
+    segments = np.zeros((len(ids), 3), dtype=np.int64)
+    segments[:, 0] = np.arange(len(ids))
+    return Row(np.asarray(ids, dtype=np.int64), segments)
+
+
+def in_paragraph(row: Row, paragraph: int) -> Row:
+    """The row with `paragraph` added to its paragraph indices."""
+    return Row(row.ids, row.segments + np.array([0, 0, paragraph]))
+
+
+def _segments(text: str, starts: np.ndarray, spans: Spans, one_paragraph: bool) -> np.ndarray:
+    """(n, 3) token, sentence and paragraph index of the tokens that begin at the characters `starts`.
+
+    Sentences and paragraphs without a token are not counted.
+    """
+    begins, owners = [], []
+    for number, match in enumerate(_PARAGRAPH.finditer(text)):
+        for start, _ in spans(match.group()):
+            begins.append(match.start() + start)
+            owners.append(0 if one_paragraph else number)
+    if not len(starts) or not begins:
+        segments = np.zeros((len(starts), 3), dtype=np.int64)
+        segments[:, 0] = np.arange(len(starts))
+        return segments
+    sentence_N = np.searchsorted(np.array(begins), starts, side="right").clip(1) - 1
+    owner_N = np.array(owners)[sentence_N]
+    paragraph_N = np.unique(owner_N, return_inverse=True)[1]
+    rank_N = np.unique(sentence_N, return_inverse=True)[1]
+    in_paragraph_N = rank_N - _at_start(paragraph_N, rank_N)
+    places_N = np.arange(len(starts))
+    return np.stack([places_N - _at_start(rank_N, places_N), in_paragraph_N, paragraph_N], axis=1)
+
+
+def _at_start(groups_N: np.ndarray, values_N: np.ndarray) -> np.ndarray:
+    """(n,) the value at the first place of each place's group; the groups' numbers rise from 0."""
+    first: np.ndarray = np.unique(groups_N, return_index=True)[1]
+    found: np.ndarray = values_N[first[groups_N]]
+    return found

@@ -1,0 +1,140 @@
+"""The baseline of word vectors from a file: GloVe or Word2Vec, the mean over a text's words (T-TA paper, Table 3)."""
+
+from __future__ import annotations
+
+import gzip
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from quartet.errors import InputError
+from quartet.evaluation.datasets import Floats
+
+#: ``glove``: a line a word, the word first; ``word2vec``: the same below a line with their number and length;
+#: ``word2vec-binary``: its binary form (.bin); ``gensim``: what gensim's ``save`` wrote, a pickle, so trust its origin.
+VectorFormat = Literal["glove", "word2vec", "word2vec-binary", "gensim"]
+
+#: What gensim raises at files that are broken or of another format.
+_BROKEN = (
+    *(ValueError, EOFError, KeyError, IndexError, TypeError, AttributeError),
+    *(MemoryError, OverflowError, ImportError, pickle.UnpicklingError, OSError),
+)
+
+
+@dataclass(frozen=True)
+class TextVectors:
+    """The vectors of T texts, and how much of them they stand on.
+
+    Attributes:
+        means: (T, d) the mean of the known words' vectors; zeros where no word is known.
+        words: in all texts, repeated ones counted again.
+        known: how many of them have a vector.
+    """
+
+    means: Floats
+    words: int
+    known: int
+
+
+class WordVectors:
+    """Vectors by word.
+
+    A text is cut into words by NLTK's Treebank rules, as one sentence: marks stand apart, "don't" becomes "do" and
+    "n't". Words without a vector are left out of the mean, and counted.
+
+    Args:
+        keyed: gensim's KeyedVectors.
+        lowercase: lower-case texts first, for vectors of lower-cased words.
+    """
+
+    def __init__(self, keyed: Any, lowercase: bool) -> None:
+        from nltk.tokenize import TreebankWordTokenizer
+
+        self._keyed = keyed
+        self._lowercase = lowercase
+        self._tokenizer = TreebankWordTokenizer()
+
+    @property
+    def scale(self) -> str:
+        """One line that goes beside every figure of these vectors."""
+        case = "lower-cased" if self._lowercase else "case kept"
+        return f"{len(self._keyed):,} words, {self._keyed.vector_size} dimensions, Treebank words, {case}"
+
+    def words(self, text: str) -> list[str]:
+        """The words of a text, as they are looked up."""
+        found: list[str] = self._tokenizer.tokenize(text.lower() if self._lowercase else text)
+        return found
+
+    def embed(self, texts: Sequence[str]) -> TextVectors:
+        """The mean vector of each text."""
+        means = np.zeros((len(texts), self._keyed.vector_size))
+        words = known = 0
+        for row, text in enumerate(texts):
+            found = self.words(text)
+            rows = [self._keyed.key_to_index[word] for word in found if word in self._keyed.key_to_index]
+            words, known = words + len(found), known + len(rows)
+            if rows:
+                means[row] = self._keyed.vectors[rows].mean(axis=0, dtype=np.float64)
+        return TextVectors(means, words, known)
+
+
+def load_vectors(path: str | Path, form: VectorFormat, lowercase: bool) -> WordVectors:
+    """Read a file of word vectors with gensim; text may be gzipped (.gz).
+
+    Args:
+        path: the file; for ``gensim`` also the folder of a file and its arrays (.npy).
+        form: how it is written.
+        lowercase: whether texts are lower-cased before they are looked up.
+
+    Raises:
+        InputError: the file is missing, broken or of another format, or a vector is not finite.
+    """
+    from gensim.models import KeyedVectors
+
+    path = Path(path)
+    try:
+        if form in ("glove", "word2vec"):
+            _check_lines(path, headed=form == "word2vec")
+        if form == "gensim":
+            loaded = KeyedVectors.load(str(_saved(path)))
+            keyed = getattr(loaded, "wv", loaded)  # a whole Word2Vec model holds its vectors there
+        else:
+            keyed = KeyedVectors.load_word2vec_format(
+                str(path), binary=form == "word2vec-binary", no_header=form == "glove"
+            )
+    except InputError:
+        raise
+    except _BROKEN as error:
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        raise InputError(
+            path, f"cannot be read as word vectors of the format {form} ({reason})", "check its format"
+        ) from error
+    if not isinstance(keyed, KeyedVectors) or not len(keyed):
+        raise InputError(path, "holds no word vectors")
+    if not np.isfinite(keyed.vectors).all():
+        raise InputError(path, "holds a vector that is not finite")
+    return WordVectors(keyed, lowercase)
+
+
+def _check_lines(path: Path, headed: bool) -> None:
+    """Raise InputError unless all lines have as many numbers: of one alone gensim would make a whole vector."""
+    cells = 0
+    with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
+        for number, line in enumerate(file, start=1):
+            found = line.rstrip().count(b" ")
+            if number == 1 + headed:
+                cells = found
+            elif number > 1 and found != cells:
+                raise InputError(f"{path}:{number}", f"{found} numbers, {cells} were expected")
+
+
+def _saved(path: Path) -> Path:
+    """The file that gensim saved, of a folder the one beside its arrays."""
+    files = [each for each in path.iterdir() if each.suffix != ".npy"] if path.is_dir() else [path]
+    if len(files) != 1:
+        raise InputError(path, f"{len(files)} files beside the arrays (.npy), one was expected")
+    return files[0]

@@ -1,0 +1,205 @@
+"""N-best lists rescored in one call: read, normalised, scored, the weight given or chosen, put in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypedDict, overload
+
+from quartet.errors import InputError
+from quartet.nbest.bleu import Bleu
+from quartet.nbest.formats import FORMATS, Files, Reading, read
+from quartet.nbest.formats.reading import Entry, collect
+from quartet.nbest.metrics import Metric, Table
+from quartet.nbest.normalise import Normalisation
+from quartet.nbest.rerank import Candidates, check_tunable, weight_grid
+from quartet.nbest.rescored import rescored_rows, write_rescored, write_texts
+from quartet.nbest.scores import Scoring, score_lists, score_texts, texts_of
+from quartet.nbest.types import NBest
+from quartet.nbest.word_errors import WordErrorRate
+from quartet.scoring.cache import ScoreCache
+from quartet.scoring.engine import TextScorer, score_all
+
+#: Lists, or the file or the files that hold them.
+Lists = str | Path | Files | Sequence[NBest]
+METRICS: dict[str, Callable[[], Metric]] = {"wer": WordErrorRate, "bleu": Bleu}
+#: The step of the weights that are tried.
+STEP = 0.05
+
+
+class Options(TypedDict, total=False):
+    """What `rescore` may be told; see there."""
+
+    weight: float | None
+    tune: Lists | None
+    format: str
+    metric: str | Metric
+    normalise: Normalisation | None
+    score: Scoring
+    masked: bool
+    skip_malformed: bool
+    cache: str | Path | None
+    progress: Callable[[int, int], None] | None
+
+
+@dataclass(frozen=True)
+class RescoredLists(Sequence[dict[str, Any]]):
+    """The rescored lists, in the order in which they were given.
+
+    Each is a line of what ``quartet rescore`` writes: {"utt", "ref" if known, "best", "hypotheses": [{"text",
+    "first_pass", "lm", "score"}, ...] best first}.
+
+    Attributes:
+        candidates: the lists as they were scored and counted, with their scores.
+        weight: of the language model.
+        refused: why malformed lists and references were left out, those of `tune` too.
+    """
+
+    candidates: Candidates
+    weight: float
+    refused: tuple[InputError, ...] = ()
+
+    @cached_property
+    def records(self) -> list[dict[str, Any]]:
+        """All of them."""
+        return list(rescored_rows(self.candidates, self.weight))
+
+    @property
+    def first_pass(self) -> float | None:
+        """The metric of the first pass's own choice; None where no list has a reference."""
+        return self.candidates.first_pass_selection.value if self.candidates.table.referenced.any() else None
+
+    @property
+    def value(self) -> float | None:
+        """The metric of the choice made here, likewise."""
+        known = self.candidates.table.referenced.any()
+        return self.candidates.select(self.weight).value if known else None
+
+    def write(self, path: str | Path) -> None:
+        """Write them as JSON lines, atomically."""
+        write_rescored(path, self.candidates, self.weight)
+
+    def write_texts(self, texts: str | Path | None, references: str | Path | None = None) -> int:
+        """Write what other tools count: see `quartet.nbest.rescored.write_texts`."""
+        return write_texts(self.records, texts, references)
+
+    def __len__(self) -> int:
+        return len(self.candidates.lists)
+
+    @overload
+    def __getitem__(self, index: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
+    def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        return self.records[index]
+
+
+def rescore(
+    model: TextScorer,
+    lists: Lists,
+    *,
+    weight: float | None = None,
+    tune: Lists | None = None,
+    format: str = "mlm-scoring",
+    metric: str | Metric = "wer",
+    normalise: Normalisation | None = None,
+    score: Scoring = "sum",
+    masked: bool = True,
+    skip_malformed: bool = False,
+    cache: str | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> RescoredLists:
+    """Order the hypotheses of each list by (1 - weight) * first pass + weight * language model.
+
+    Every distinct text, of the lists and of those to tune on together, is scored once.
+
+    Args:
+        model: what ``quartet.load`` opens, or any other scorer of texts.
+        lists: a path, `quartet.nbest.formats.Files` where the references or costs lie in files of their own, or
+            lists that are made already.
+        weight: from 0 (the first pass unchanged) to 1 (the language model alone).
+        tune: in its place, lists with references: the weight that is best on them by the metric is taken, of 0,
+            0.05, ... 1, and of equally good ones the smallest.
+        format: of the files, a key of `quartet.nbest.formats.FORMATS`.
+        metric: ``wer``, ``bleu`` (sacrebleu's defaults), or a metric of your own.
+        normalise: what is done to all texts before they are scored and counted; None: for ``wer`` case and
+            punctuation go, for others nothing but superfluous white space.
+        score: of a text: the sum of its tokens' log-probabilities, or their mean.
+        masked: False: a masked model reads the intact input.
+        skip_malformed: malformed lists are left out, and stand in `RescoredLists.refused`.
+        cache: a file that keeps scores for another call, or for the same one after it was killed.
+        progress: called with (texts scored, texts in all).
+
+    Raises:
+        InputError: there is no such format or metric, a file is malformed, the weight is given not at all or in
+            both ways or is out of its bounds, or the lists to tune on do not serve.
+
+    >>> class Words:  # a language model that likes short texts
+    ...     name, scale, device, masks, fingerprint = "words", "", "cpu", False, "words"
+    ...     def token_logprobs(self, texts, masked=True):
+    ...         import numpy as np
+    ...         return [np.full(len(text.split()), -1.0) for text in texts]
+    >>> from quartet.nbest.types import Hypothesis, NBest
+    >>> given = [NBest("u1", (Hypothesis("a b c", -1.0), Hypothesis("a b", -1.5)), "a b")]
+    >>> found = rescore(Words(), given, weight=0.5)
+    >>> found[0]["best"], found[0]["hypotheses"][0]["score"], found.first_pass, found.value
+    ('a b', -1.75, 50.0, 0.0)
+    """
+    if (tune is None) == (weight is None):
+        raise InputError("rescore", "the weight is needed once", "give either weight or tune")
+    if weight is not None and not 0 <= weight <= 1:
+        raise InputError("rescore: weight", f"{weight} is not between 0 and 1")
+    judge = metric_of(metric)
+    how = default_normalisation(judge) if normalise is None else normalise
+    readings = [reading_of(each, format, skip_malformed) for each in (lists, tune) if each is not None]
+    sets = [how.lists(reading.lists) for reading in readings]
+    if tune is not None:
+        check_tunable(sets[1], sets[0])
+    texts = texts_of(one for each in sets for one in each)
+    with nullcontext() if cache is None else ScoreCache(cache) as kept:
+        found = dict(zip(texts, score_all(model, texts, masked, kept, progress), strict=True))
+    scorer = score_texts(lambda wanted: [found[text] for text in wanted], score)
+    candidates = [Candidates(each, score_lists(each, scorer), Table.of(each, judge)) for each in sets]
+    if weight is None:
+        weight = candidates[1].curve(weight_grid(0.0, 1.0, STEP)).best_weight
+    refused = [error for reading in readings for error in (*reading.refused, *reading.references_refused)]
+    return RescoredLists(candidates[0], weight, tuple(refused))
+
+
+def metric_of(metric: str | Metric) -> Metric:
+    """A metric by its name, or as it is.
+
+    Raises:
+        InputError: there is no such metric.
+    """
+    if not isinstance(metric, str):
+        return metric
+    if metric not in METRICS:
+        raise InputError("metric", f"unknown metric {metric!r}", f"choose one of {', '.join(METRICS)}")
+    return METRICS[metric]()
+
+
+def default_normalisation(metric: Metric) -> Normalisation:
+    """Without case and punctuation for word errors, as they are for anything else."""
+    for_words = metric.name == WordErrorRate.name
+    return Normalisation(for_words, for_words)
+
+
+def reading_of(lists: Lists, name: str, skip_malformed: bool) -> Reading:
+    """Lists with what was refused of them.
+
+    Raises:
+        InputError: there is no such format, or the files are malformed.
+    """
+    if isinstance(lists, str | Path):
+        lists = Files(Path(lists))
+    if not isinstance(lists, Files):
+        return collect(
+            (Entry(f'utterance "{one.utterance}"', one) for one in lists), "the lists", skip_malformed
+        )
+    if name not in FORMATS:
+        raise InputError("format", f"unknown format {name!r}", f"choose one of {', '.join(sorted(FORMATS))}")
+    return read(name, lists, skip_malformed)

@@ -1,0 +1,126 @@
+"""The matrix products of a computation, timed alone: the least that it can cost on a device.
+
+What is recorded are the shapes of all products that really ran; to replay them is to run those shapes, on other
+numbers, with nothing between them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+#: (batch, rows, inner, columns): (batch, rows, inner) times (batch, inner, columns).
+Shape = tuple[int, int, int, int]
+
+# In inference mode PyTorch shows a layer as one operation, else as those that it consists of: never both.
+_LINEAR, _MATMUL = ("aten::linear",), ("aten::matmul",)
+_AFFINE, _PLAIN, _BATCHED = ("aten::addmm",), ("aten::mm",), ("aten::bmm",)
+_ATTENTION = (
+    "aten::scaled_dot_product_attention",
+    "aten::_scaled_dot_product_flash_attention_for_cpu",
+    "aten::_scaled_dot_product_flash_attention",
+    "aten::_scaled_dot_product_efficient_attention",
+    "aten::_scaled_dot_product_fused_attention_overrideable",
+)
+
+
+class Products(TorchDispatchMode):
+    """Within, every matrix product that runs is counted by its shape; attention counts as its two products.
+
+    Attributes:
+        counts: how often each shape ran.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.counts: Counter[Shape] = Counter()
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Note the shapes of a product, and let everything run."""
+        name = func.name().split(".")[0]
+        if name in _LINEAR:
+            self._note(1, args[0].reshape(-1, args[0].shape[-1]), args[1].t())
+        elif name in _MATMUL:
+            left, right = args[:2]
+            if right.dim() == 2:
+                self._note(1, left.reshape(-1, left.shape[-1]), right)
+            else:
+                batch = torch.broadcast_shapes(left.shape[:-2], right.shape[:-2]).numel()
+                self._note(batch, left, right)
+        elif name in _AFFINE:
+            self._note(1, args[1], args[2])
+        elif name in _PLAIN:
+            self._note(1, args[0], args[1])
+        elif name in _BATCHED:
+            self._note(args[0].shape[0], args[0], args[1])
+        elif name in _ATTENTION:
+            query, key, value = args[:3]
+            batch = query.shape[0] * query.shape[1]
+            self._note(batch, query, key.transpose(-2, -1))
+            self.counts[batch, query.shape[-2], key.shape[-2], value.shape[-1]] += 1
+        return func(*args, **(kwargs or {}))
+
+    def _note(self, batch: int, left: Tensor, right: Tensor) -> None:
+        self.counts[batch, left.shape[-2], left.shape[-1], right.shape[-1]] += 1
+
+
+def recorded(call: Callable[[], object]) -> Counter[Shape]:
+    """The matrix products of one call.
+
+    Raises:
+        ValueError: there were none.
+    """
+    products = Products()
+    with products:
+        call()
+    if not products.counts:
+        raise ValueError("no matrix product was seen")
+    return products.counts
+
+
+def replay(counts: Mapping[Shape, int], device: str = "cpu") -> Callable[[], float]:
+    """A function that runs all products once, and returns the seconds that they took.
+
+    The operands are made before the clock starts. A weight's matrix lies as `torch.nn.Linear` keeps it.
+    """
+    operands = []
+    for (batch, rows, inner, columns), times in counts.items():
+        left = torch.randn(batch, rows, inner, device=device)
+        right = torch.randn(batch, columns, inner, device=device).transpose(1, 2)
+        operands.append((left, right, times) if batch > 1 else (left[0], right[0], times))
+
+    @torch.inference_mode()
+    def run() -> float:
+        _wait(device)
+        begun = time.perf_counter()
+        for left, right, times in operands:
+            for _ in range(times):
+                torch.matmul(left, right)
+        _wait(device)
+        return time.perf_counter() - begun
+
+    return run
+
+
+def flops(counts: Mapping[Shape, int]) -> int:
+    """Floating-point operations of the products, a multiplication and an addition each counted."""
+    return sum(
+        2 * batch * rows * inner * columns * times for (batch, rows, inner, columns), times in counts.items()
+    )
+
+
+def _wait(device: str) -> None:
+    if device.startswith("cuda"):
+        torch.cuda.synchronize()

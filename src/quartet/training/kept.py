@@ -1,0 +1,45 @@
+"""Tuned weights that outlive the run: an interrupted evaluation does not train again what it had trained."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+from quartet.errors import InputError
+from quartet.files import atomic_path
+from quartet.training.tuning import TaskModel
+
+
+def kept(task: TaskModel[Any, Any], path: Path | None, train: Callable[[], None]) -> bool:
+    """Take a task's weights from a file, or train them and write it when all is done.
+
+    Args:
+        task: filled in place.
+        path: a safetensors file. It must belong to this very model, data and settings: the caller names it by a hash
+            of them. None: nothing is kept.
+        train: leaves the tuned weights in `task`.
+
+    Returns:
+        Whether the weights came from the file.
+
+    Raises:
+        InputError: the file is not whole, or holds another model's weights.
+    """
+    if path is not None and path.is_file():
+        try:
+            task.load_state_dict(load_file(path))
+        except (SafetensorError, RuntimeError) as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(path, f"not the weights of this model ({reason})", "delete the file") from error
+        task.eval().to(task.model.device)
+        return True
+    train()
+    if path is not None:
+        tensors = {name: tensor.detach().contiguous().cpu() for name, tensor in task.state_dict().items()}
+        with atomic_path(path) as temporary:
+            save_file(tensors, temporary)
+    return False

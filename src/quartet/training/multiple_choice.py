@@ -1,0 +1,210 @@
+"""Fine-tuning to choose among options: each is read with the question and the passage, one linear layer scores it.
+
+Bai et al. (2021), "Reading Comprehension", Table 7. The score is taken at the first special token; a causal network has
+read nothing there, so at the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from quartet.data.batch import Batch, Row, collate
+from quartet.data.joined import joined
+from quartet.data.passages import Passage, Spans, in_paragraph, read_passages, sentence_row
+from quartet.data.question_windows import SPECIALS
+from quartet.evaluation.sets.race import ChoiceQuestion
+from quartet.scoring.language_model import LanguageModel
+from quartet.scoring.reading import TOKEN_BUDGET
+from quartet.training.joining import frame
+from quartet.training.kept import kept
+from quartet.training.tuning import Progress, TaskModel, Tuning, seeded, tune
+
+
+@dataclass(frozen=True)
+class Choices:
+    """A question as token ids, which become rows when a batch is made.
+
+    Attributes:
+        options: the question and each option, one after the other.
+        passage: what fits of the passage; the same tokens for all options.
+        answer: the number of the right option.
+        passage_first: the passage comes before the question.
+    """
+
+    options: tuple[np.ndarray, ...]
+    passage: Row
+    answer: int
+    passage_first: bool
+
+    def rows(self, first: int, separator: int) -> list[Row]:
+        """An input an option.
+
+        Paper: question and option are paragraph 0, sentence 0, and come first; the passage's n paragraphs are 1 to n.
+        As released (`passage_first`): the passage's are 0 to n - 1, and question and option follow as the next one.
+
+        Args:
+            first: the id of [CLS] (or [BOS]).
+            separator: the id of [SEP] (or [EOS]).
+        """
+        if not self.passage_first:
+            behind = in_paragraph(self.passage, 1)
+            return [joined([sentence_row(ids), behind], first, separator)[0] for ids in self.options]
+        paragraphs = int(self.passage.segments[-1, 2]) + 1 if len(self.passage.ids) else 0
+        return [
+            joined([self.passage, in_paragraph(sentence_row(ids), paragraphs)], first, separator)[0]
+            for ids in self.options
+        ]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What did not fit of a set.
+
+    Attributes:
+        questions: whose passage lost its end.
+        tokens: of passages that were not read, summed over questions; of `of` tokens.
+        texts: questions or options that lost their end.
+    """
+
+    questions: int
+    tokens: int
+    of: int
+    texts: int
+
+
+def read_choices(
+    model: LanguageModel,
+    questions: Sequence[ChoiceQuestion],
+    max_length: int,
+    spans: Spans,
+    passage_first: bool = False,
+) -> tuple[list[Choices], Cut]:
+    """Questions as tokens; what is over the length is taken from the passage's end, the same for all four options.
+
+    A question with an option may fill half of the input: over that, first the question loses its end, then the option.
+
+    Args:
+        max_length: tokens of an input, specials included; the model's own where that is less.
+        spans: finds the sentences of a paragraph.
+        passage_first: the released code's order, see :meth:`Choices.rows`.
+    """
+    longest = min(max_length, model.card.model.max_length) - SPECIALS
+    texts = list(dict.fromkeys(question.passage for question in questions))
+    passages: dict[str, Passage] = dict(zip(texts, read_passages(texts, model.tokenizer, spans), strict=True))
+    asked = model.tokenizer.encode_batch([question.text for question in questions])
+    options = iter(
+        model.tokenizer.encode_batch([option for question in questions for option in question.options])
+    )
+    found = []
+    shortened = tokens = total = pairs = 0
+    for question, text in zip(questions, asked, strict=True):
+        joint = []
+        for _ in question.options:
+            option = next(options)
+            pairs += len(text) + len(option) > longest // 2
+            option = option[: longest // 2]
+            joint.append(np.array([*text[: longest // 2 - len(option)], *option], dtype=np.int64))
+        whole = passages[question.passage]
+        room = longest - max(map(len, joint))
+        passage = Row(whole.row.ids[:room], whole.row.segments[:room])
+        shortened += len(whole) > room
+        tokens += max(0, len(whole) - room)
+        total += len(whole)
+        found.append(Choices(tuple(joint), passage, question.answer, passage_first))
+    return found, Cut(shortened, tokens, total, pairs)
+
+
+@dataclass(frozen=True)
+class _Item:
+    """Rows of all options, question by question."""
+
+    batch: Batch
+    answers_B: Tensor
+
+    def to(self, device: torch.device) -> _Item:
+        return _Item(self.batch.to(device), self.answers_B.to(device))
+
+
+class Chooser(TaskModel[Choices, _Item]):
+    """softmax over the options of one score each."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        super().__init__(model)
+        self.frame = frame(model)
+        self.dropout = nn.Dropout(model.card.model.dropout)
+        self.output = nn.Linear(model.card.model.dim, 1)
+
+    def forward(self, item: _Item) -> Tensor:
+        """(B, options) logits."""
+        contextual_RTD = self.contextual(item.batch)
+        places_R = torch.zeros(len(contextual_RTD), dtype=torch.long, device=contextual_RTD.device)
+        if self.model.card.model.objective == "clm":
+            places_R = item.batch.real_BT.sum(1) - 1
+        chosen_RD = contextual_RTD[torch.arange(len(places_R), device=places_R.device), places_R]
+        scores_R1: Tensor = self.output(self.dropout(chosen_RD))
+        return scores_R1.view(len(item.answers_B), -1)
+
+    def batch(self, examples: Sequence[Choices]) -> _Item:
+        rows = [row for example in examples for row in example.rows(*self.frame)]
+        answers_B = torch.tensor([example.answer for example in examples])
+        return _Item(collate(rows, self.model.tokenizer.pad_id), answers_B)
+
+    def loss(self, item: _Item) -> Tensor:
+        return F.cross_entropy(self(item), item.answers_B)
+
+
+def tuned_chooser(
+    model: LanguageModel,
+    examples: Sequence[Choices],
+    settings: Tuning,
+    resume: Path | None = None,
+    progress: Progress | None = None,
+) -> Chooser:
+    """A copy of the model, fine-tuned on questions.
+
+    Args:
+        resume: where the tuned weights are kept, see :func:`quartet.training.kept.kept`.
+        progress: called with the steps done and all steps.
+
+    Raises:
+        ValueError: there are no questions.
+        InputError: the model reads streams.
+    """
+    seeded(settings)
+    chooser = Chooser(model)
+    kept(chooser, resume, lambda: tune(chooser, examples, settings, progress=progress))
+    return chooser
+
+
+def choose(
+    chooser: Chooser, examples: Sequence[Choices], advance: Callable[[int], object] = lambda _: None
+) -> list[int]:
+    """The number of the option with the highest score, of each question.
+
+    Args:
+        advance: called with the number of questions just done.
+    """
+    sizes = [
+        len(example.options) * (SPECIALS + max(map(len, example.options)) + len(example.passage.ids))
+        for example in examples
+    ]
+    order = sorted(range(len(examples)), key=lambda index: -sizes[index])
+    found = [0] * len(examples)
+    at = 0
+    while at < len(order):
+        part = order[at : at + max(1, TOKEN_BUDGET // sizes[order[at]])]
+        at += len(part)
+        item = chooser.batch([examples[index] for index in part]).to(torch.device(chooser.model.device))
+        with torch.inference_mode():
+            best = chooser(item).argmax(1).tolist()
+        for index, one in zip(part, best, strict=True):
+            found[index] = one
+        advance(len(part))
+    return found

@@ -1,0 +1,170 @@
+"""Siamese fine-tuning: two sentences read alone by one encoder, their vectors compared by one linear layer.
+
+Reimers and Gurevych (2019), "classification objective", as Bai et al. (2021) follow it for Table 5: the labels of
+entailment teach the encoder vectors whose cosine then stands for likeness of meaning. Here a vector is the mean over a
+sentence's own tokens; theirs counts [CLS] and [SEP] too. A sentence has paragraph index 0 and sentence index 0, as the
+Segatron paper has it for single sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from quartet.data.batch import Batch, is_own
+from quartet.errors import InputError
+from quartet.files import atomic_path
+from quartet.models.architectures import build_for
+from quartet.scoring.language_model import LanguageModel
+from quartet.training.tuning import Progress, TaskModel, Tuning, seeded, tune
+
+#: Two sentences and the number of their label.
+LabelledPair = tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A batch whose first half are the first sentences and whose second half are the second ones."""
+
+    batch: Batch
+    labels_B: Tensor
+
+    def to(self, device: torch.device) -> _Item:
+        return _Item(self.batch.to(device), self.labels_B.to(device))
+
+
+class Siamese(TaskModel[LabelledPair, _Item]):
+    """softmax(W (u, v, |u - v|)) over the labels, u and v the mean vectors of the two sentences.
+
+    Attributes:
+        encoder: the copy of the network as a model of its own, to embed texts with.
+    """
+
+    def __init__(self, model: LanguageModel, classes: int, max_length: int | None = None) -> None:
+        """Args:
+        classes: how many labels there are.
+        max_length: tokens that are read of a sentence in training, specials included; None: the model's.
+        """
+        super().__init__(model)
+        self.max_length = max_length
+        self.output = nn.Linear(3 * model.card.model.dim, classes)
+        self.encoder = LanguageModel(self.network, model.tokenizer, model.card, model.device)
+
+    def pooled(self, batch: Batch) -> Tensor:
+        """(B, D): the mean over each row's own tokens; zeros where there is none."""
+        own_BT1 = (is_own(batch.ids_BT) & batch.real_BT)[..., None]
+        return (self.contextual(batch) * own_BT1).sum(1) / own_BT1.sum(1).clamp(min=1)
+
+    def compared(self, u_BD: Tensor, v_BD: Tensor) -> Tensor:
+        """(B, classes) logits of two sentences' vectors."""
+        logits: Tensor = self.output(torch.cat([u_BD, v_BD, (u_BD - v_BD).abs()], dim=1))
+        return logits
+
+    def batch(self, examples: Sequence[LabelledPair]) -> _Item:
+        texts = [*(first for first, _, _ in examples), *(second for _, second, _ in examples)]
+        labels_B = torch.tensor([label for _, _, label in examples])
+        return _Item(self.model.batch(texts, self.max_length), labels_B)
+
+    def loss(self, item: _Item) -> Tensor:
+        u_BD, v_BD = self.pooled(item.batch).chunk(2)
+        return F.cross_entropy(self.compared(u_BD, v_BD), item.labels_B)
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """(len(texts), D): see :func:`embed`; of the encoder as it is now."""
+        return embed(self.encoder, texts)
+
+    def predict(self, pairs: Sequence[tuple[str, str]]) -> list[int]:
+        """The number of the likeliest label of each pair; a sentence that occurs often is read once."""
+        if not pairs:
+            return []
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        place = {text: index for index, text in enumerate(texts)}
+        vectors = torch.from_numpy(self.embed(texts)).float()
+        first, second = (torch.tensor([place[pair[side]] for pair in pairs]) for side in (0, 1))
+        with torch.inference_mode():
+            device = self.output.weight.device
+            parts = [
+                self.compared(vectors[u].to(device), vectors[v].to(device)).argmax(1).cpu()
+                for u, v in zip(first.split(4096), second.split(4096), strict=True)
+            ]
+        labels: list[int] = torch.cat(parts).tolist()
+        return labels
+
+    def save(self, path: Path) -> None:
+        """Write the tuned weights, encoder and output, as one safetensors file."""
+        tensors = {name: tensor.detach().contiguous().cpu() for name, tensor in self.state_dict().items()}
+        with atomic_path(path) as temporary:
+            save_file(tensors, temporary)
+
+    def restore(self, path: Path) -> None:
+        """Take the weights that :meth:`save` wrote.
+
+        Raises:
+            InputError: the file is not whole, or holds another model's weights.
+        """
+        try:
+            self.load_state_dict(load_file(path))
+        except (SafetensorError, RuntimeError) as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(path, f"not the weights of this model ({reason})", "delete the file") from error
+        self.eval().to(self.model.device)
+
+
+def embed(model: LanguageModel, texts: Sequence[str]) -> np.ndarray:
+    """(len(texts), D): the mean of the last layer over each text's own tokens, the input intact, each text read once.
+
+    A text over the model's length is read in parts and the mean is over all of them.
+    """
+    distinct = list(dict.fromkeys(texts))
+    place = {text: index for index, text in enumerate(distinct)}
+    vectors: np.ndarray = model.embed(distinct, "context", masked=False)[[place[text] for text in texts]]
+    return vectors
+
+
+def tuned(
+    model: LanguageModel,
+    pairs: Sequence[LabelledPair],
+    classes: int,
+    settings: Tuning,
+    max_length: int | None = None,
+    resume: Path | None = None,
+    progress: Progress | None = None,
+) -> Siamese:
+    """A copy of the model, fine-tuned on labelled pairs.
+
+    Args:
+        classes: how many labels there are.
+        max_length: tokens that are read of a sentence in training, specials included; None: the model's.
+        resume: where the tuned weights are kept: taken from there if they are there, else written when all is done. It
+            must belong to this very model, pairs and settings: the caller names it by a hash of them.
+        progress: called with the steps done and all steps.
+
+    Raises:
+        ValueError: there are no pairs.
+        InputError: `resume` is damaged.
+    """
+    seeded(settings)
+    siamese = Siamese(model, classes, max_length)
+    if resume is not None and resume.is_file():
+        siamese.restore(resume)
+        return siamese
+    tune(siamese, pairs, settings, progress=progress)
+    if resume is not None:
+        siamese.save(resume)
+    return siamese
+
+
+def untrained(model: LanguageModel, settings: Tuning) -> LanguageModel:
+    """The model before its pre-training: the same architecture with new random weights, for a control."""
+    seeded(settings)
+    card = replace(model.card, steps=0, best_step=0)
+    network = build_for(card.model, model.tokenizer)
+    return LanguageModel(network, model.tokenizer, card, model.device)

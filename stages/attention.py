@@ -1,0 +1,68 @@
+"""attention@<model>: where a model's attention goes on test documents, as shares and as maps of one of them."""
+
+from __future__ import annotations
+
+from pipeline.layout import Layout
+from pipeline.params import load
+from pipeline.progress import say, track
+from pipeline.results import rows_of
+from pipeline.run import main
+from pipeline.tracking import stage_run
+from pipeline.trained import trained
+from quartet.data.segments import SegmentedTokens
+from quartet.errors import InputError
+from quartet.evaluation.attention_maps import share_measures, write_article
+from quartet.results import Result, write_results
+from quartet.scoring.attention import attend
+from quartet.text.encoded import EncodedCorpus
+
+
+def attention(name: str) -> None:
+    """Write the rows of the model `name`, and the maps of one document for the picture."""
+    params = load()
+    layout = Layout(params.experiment)
+    settings = params.attention
+    rows: list[Result] = []
+    with stage_run(params, "attention", name) as run:
+        for model in trained(params, name):
+            entry = params.models[name]
+            corpus = EncodedCorpus.open(layout.encoded(entry.corpus, entry.tokenizer), "test")
+            count = len(corpus.doc_ids)
+            if settings.document >= count:
+                raise InputError(
+                    "params.yaml: attention.document",
+                    f"{settings.document}, and the test documents are 0 to {count - 1}",
+                )
+            wanted = range(min(settings.documents or count, count))
+            layers = settings.numbers(model.card.model.layers)
+            head = settings.head if isinstance(settings.head, int) else None
+            tokens = SegmentedTokens(corpus)
+            articles = {
+                number: attend(
+                    model, corpus.doc_ids[number], tokens.document(number), settings.tokens, layers, head
+                )
+                for number in track(sorted({*wanted, settings.document}), f"{name}: documents")
+            }
+            measured = [articles[number] for number in wanted]
+            for layer in (*layers, None):
+                rows += rows_of(
+                    share_measures(measured, layer, params.bootstrap, model.seed),
+                    params=params,
+                    table="attention",
+                    system=f"{name}/uniform" if layer is None else f"{name}/layer-{layer}",
+                    dataset=entry.corpus,
+                    split="test",
+                    device=model.device,
+                    scale=model.scale,
+                    seed=model.seed,
+                )
+            if model.seed == params.seeds[0]:
+                write_article(layout.attention(name), articles[settings.document])
+        write_results(layout.rows("attention", name), rows)
+        run.log_results(rows)
+        run.log_artifact(layout.attention(name))
+        say(f"{name}: attention of layers {layers} on {len(measured)} documents -> {layout.attention(name)}")
+
+
+if __name__ == "__main__":
+    main(attention)

@@ -1,0 +1,77 @@
+"""nli@<model>: siamese fine-tuning on entailment, its accuracy, and the likeness of meaning that it teaches."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from pipeline.layout import Layout
+from pipeline.nli import accuracy_rows, fingerprint, likeness_rows, likeness_sets
+from pipeline.nli_sets import nli_sets
+from pipeline.params import load
+from pipeline.progress import bar, say
+from pipeline.run import main
+from pipeline.similarity import System, texts_of
+from pipeline.tracking import stage_run
+from pipeline.trained import trained
+from quartet.evaluation.sets.nli import LABELS
+from quartet.results import Result, write_results
+from quartet.training.siamese import embed, tuned, untrained
+from quartet.training.tuning import Tuning
+
+
+def nli(name: str) -> None:
+    """Write the rows of the model `name`: before tuning, tuned, and as a control tuned from random weights.
+
+    The tuned weights stay in the resume folder, so that a changed evaluation does not tune again.
+    """
+    params = load()
+    layout = Layout(params.experiment)
+    rows: list[Result] = []
+    kept = []
+    with stage_run(params, "nli", name) as run:
+        sets = nli_sets(params, layout)
+        likeness = likeness_sets(params, layout)
+        texts = texts_of(likeness)
+        pairs = [(pair.premise, pair.hypothesis, LABELS.index(pair.label)) for pair in sets.train]
+        if not pairs:
+            say("no set of nli.sets is available: nothing to tune on")
+        for model in trained(params, name) if pairs else ():
+            settings = Tuning(
+                epochs=params.nli.epochs,
+                batch_size=params.nli.batch_size,
+                learning_rate=params.nli.learning_rate,
+                warmup=params.nli.warmup,
+                seed=model.seed,
+            )
+            before = System(f"{name}/untuned", model.device, model.scale, model.seed)
+            rows += likeness_rows(params, likeness, texts, embed(model, texts), before)
+            starts = {"": model}
+            if params.nli.random_control:
+                starts["random"] = untrained(model, settings)
+            for start, one in starts.items():
+                key = fingerprint(params, sets.train, one.fingerprint, model.seed)
+                weights = layout.resume(f"nli/{name}", model.seed) / f"{key}.safetensors"
+                kept.append(weights)
+                with bar(f"{name} {start}: steps of tuning") as shown:
+                    found = tuned(
+                        one, pairs, len(LABELS), settings, params.nli.max_length, weights, shown.set
+                    )
+                system = System(
+                    f"{name}/{start}" if start else name,
+                    model.device,
+                    f"{one.scale}, tuned on {sets.scale} (epochs: {params.nli.epochs})",
+                    model.seed,
+                )
+                rows += accuracy_rows(params, sets, found, system)
+                encoder = dataclasses.replace(system, name=f"{name}/{start}-nli" if start else f"{name}/nli")
+                rows += likeness_rows(params, likeness, texts, found.embed(texts), encoder)
+        write_results(layout.rows("nli", name), rows)
+        run.log_results(rows)
+    for weights in kept:
+        for older in weights.parent.iterdir():
+            if older not in kept:
+                older.unlink()
+
+
+if __name__ == "__main__":
+    main(nli)

@@ -1,0 +1,54 @@
+"""race@<model>: fine-tuning to choose among four answers to questions about passages, and how often that is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline.layout import Layout
+from pipeline.params import load
+from pipeline.qa import race_sets
+from pipeline.qa_tuned import chosen, clear, punkt, readings
+from pipeline.race_rows import race_rows
+from pipeline.run import main
+from pipeline.tracking import stage_run
+from pipeline.trained import trained
+from quartet.evaluation.race import write_choices
+from quartet.files import atomic_dir
+from quartet.results import Result, write_results
+
+
+def race(name: str) -> None:
+    """Write the rows of the model `name` on every set, and its choices into artifacts/<experiment>/predictions."""
+    params = load()
+    layout = Layout(params.experiment)
+    rows: list[Result] = []
+    kept: list[Path] = []
+    output = layout.predictions("race", name)
+    with stage_run(params, "race", name) as run:
+        with atomic_dir(output) as folder:
+            for data in race_sets(params, layout):
+                segmenter = punkt(params, data.train)
+                for model in trained(params, name):
+                    for suffix, positions in readings(params.race, model.card.model, order_differs=True):
+                        found, weights = chosen(params, layout, model, data, segmenter, positions)
+                        kept.append(weights)
+                        for one in found:
+                            rows += race_rows(
+                                params,
+                                data.name,
+                                one,
+                                system=f"{name}{suffix}",
+                                device=model.device,
+                                scale=f"{model.scale}, {data.scale}",
+                                seed=model.seed,
+                            )
+                            stem = f"{data.name}.{one.split}{suffix.replace('/', '.')}.seed-{model.seed}"
+                            write_choices(folder / f"{stem}.json", one.questions, one.options)
+        write_results(layout.rows("race", name), rows)
+        run.log_results(rows)
+        run.log_artifact(output, "race")
+    clear(kept)
+
+
+if __name__ == "__main__":
+    main(race)

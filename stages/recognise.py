@@ -1,0 +1,121 @@
+"""recognise@<name>: N-best lists of dev and test from audio, by a Whisper."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib.metadata
+import time
+from pathlib import Path
+from typing import Any, Literal
+
+from pipeline.layout import MANIFEST, Layout
+from pipeline.params import entry, load
+from pipeline.params.checked import nearest
+from pipeline.params.recogniser import Recogniser
+from pipeline.progress import bar, say
+from pipeline.run import choose_device, main, set_threads
+from pipeline.tracking import Run, stage_run
+from quartet.errors import InputError
+from quartet.files import atomic_dir, sha256, write_json
+from quartet.nbest.generate import speech
+from quartet.nbest.generate.transcripts import write_transcripts
+from quartet.nbest.generate.utterances import FORMATS, read_utterances
+
+#: Whose version may change a number.
+PACKAGES = ("soundfile", "tokenizers", "transformers")
+ENGINE_PACKAGES = {"transformers": ("torch",), "ctranslate2": ("ctranslate2",)}
+
+
+def recognise(name: str) -> None:
+    """Put {dev,test}.json and manifest.json into artifacts/<experiment>/recognised/<name>."""
+    params = load()
+    settings = entry(params.recognisers, name, "recognisers")
+    kind = settings.audio.format
+    if kind not in FORMATS:
+        place = f"params.yaml: recognisers.{name}.audio.format"
+        raise InputError(place, f"unknown format {kind!r}", nearest(kind, FORMATS, "format"))
+    folder = Layout(params.experiment).recognised(name)
+    set_threads(params.threads)
+    device = choose_device(params.device)
+    with stage_run(params, "recognise", name) as run:
+        recogniser = speech.open_recogniser(settings.config, device, params.threads)
+        sets = {
+            split: admitted(settings, split, Path(params.data.root), recogniser.seconds)
+            for split in ("dev", "test")
+        }
+        packages = (*PACKAGES, *ENGINE_PACKAGES[settings.engine])
+        manifest: dict[str, Any] = {
+            "model": {"source": settings.source, "sha256": recogniser.content},
+            "engine": settings.engine,
+            "precision": settings.precision,
+            "language": settings.language,
+            "beam": {**dataclasses.asdict(settings.beam), "length_penalty": 0.0},
+            "batch": settings.batch,
+            "device": device,
+            "versions": {package: importlib.metadata.version(package) for package in packages},
+        }
+        with atomic_dir(folder) as output:
+            for split, chosen in sets.items():
+                manifest[split] = decode(recogniser, settings, split, chosen, output, run)
+            write_json(output / MANIFEST, manifest)
+        run.log_manifest(manifest)
+
+
+def admitted(
+    settings: Recogniser, split: Literal["dev", "test"], root: Path, seconds: int
+) -> speech.Admitted:
+    """The utterances of one split that can be recognised."""
+    audio = settings.audio
+    path = root / audio.folder / (audio.dev if split == "dev" else audio.test)
+    found = speech.admit(read_utterances(audio.format, path), seconds, audio.skip_long)
+    longer = f", {len(found.too_long):,} too long ones left out" if found.too_long else ""
+    say(f"{path}: {len(found.utterances):,} utterances, {found.hours:.2f} h{longer}")
+    return found
+
+
+def decode(
+    recogniser: speech.Recogniser,
+    settings: Recogniser,
+    split: str,
+    chosen: speech.Admitted,
+    output: Path,
+    run: Run,
+) -> dict[str, Any]:
+    """Write the lists of one split; what the manifest says of them."""
+    started = time.perf_counter()
+    with bar(f"{split}: recognising", total=len(chosen.utterances)) as shown:
+        found = speech.recognise(recogniser, chosen.utterances, settings.config, shown.advance)
+    seconds = time.perf_counter() - started
+    run.stopwatch.add(f"search/{split}", seconds, utterances=len(chosen.utterances))
+    path = output / f"{split}.json"
+    write_transcripts(path, chosen, found.lists)
+    say(
+        f"{split}: {len(found.lists):,} lists, {seconds / 3600 / chosen.hours:.2f} times as long as the audio"
+    )
+    return {
+        "sha256": sha256(path),
+        "source": {
+            "format": settings.audio.format,
+            "list": settings.audio.dev if split == "dev" else settings.audio.test,
+            "audio_sha256": audio_hash(chosen),
+        },
+        "hours": chosen.hours,
+        "too_long": chosen.too_long,
+        "lists": len(found.lists),
+        "references": sum(each.reference is not None for each in chosen.utterances),
+        "hypotheses": sum(map(len, found.lists)),
+        "merged_hypotheses": found.merged,
+        "unended_hypotheses": found.unended,
+        "lists_without_end": found.lists_unended,
+    }
+
+
+def audio_hash(chosen: speech.Admitted) -> str:
+    """SHA-256 over the utterances' names and the bytes of their files."""
+    lines = "".join(f"{sha256(each.audio)}  {each.name}\n" for each in chosen.utterances)
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+if __name__ == "__main__":
+    main(recognise)

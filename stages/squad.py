@@ -1,0 +1,62 @@
+"""squad@<model>: fine-tuning to find answers in paragraphs, and how many are found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline.layout import Layout
+from pipeline.params import load
+from pipeline.progress import say
+from pipeline.qa import squad_sets
+from pipeline.qa_tuned import answered, clear, punkt, readings
+from pipeline.results import rows_of
+from pipeline.run import main
+from pipeline.tracking import stage_run
+from pipeline.trained import trained
+from quartet.evaluation.squad import squad_measures, write_predictions
+from quartet.files import atomic_dir
+from quartet.results import Result, write_results
+
+
+def squad(name: str) -> None:
+    """Write the rows of the model `name` on every set, and its predictions into artifacts/<experiment>/predictions."""
+    params = load()
+    layout = Layout(params.experiment)
+    rows: list[Result] = []
+    kept: list[Path] = []
+    output = layout.predictions("squad", name)
+    with stage_run(params, "squad", name) as run:
+        with atomic_dir(output) as folder:
+            for data in squad_sets(params, layout):
+                segmenter = punkt(params, data.train)
+                second = params.tasks[data.name].format == "squad2"
+                for model in trained(params, name):
+                    for suffix, positions in readings(params.squad, model.card.model, order_differs=False):
+                        found, weights = answered(params, layout, model, data, segmenter, positions)
+                        kept.append(weights)
+                        for split, (questions, predictions) in found.items():
+                            measures = squad_measures(questions, predictions, params.bootstrap, model.seed)
+                            rows += rows_of(
+                                measures,
+                                params=params,
+                                table="squad",
+                                system=f"{name}{suffix}",
+                                dataset=data.name,
+                                split=split,
+                                device=model.device,
+                                scale=f"{model.scale}, {data.scale}",
+                                seed=model.seed,
+                            )
+                            stem = f"{data.name}.{split}{suffix.replace('/', '.')}.seed-{model.seed}"
+                            write_predictions(folder, stem, predictions, second)
+                            say(
+                                f"{name}{suffix} on {data.name} {split}: F1 {100 * measures['f1'].value:.1f} %"
+                            )
+        write_results(layout.rows("squad", name), rows)
+        run.log_results(rows)
+        run.log_artifact(output, "squad")
+    clear(kept)
+
+
+if __name__ == "__main__":
+    main(squad)

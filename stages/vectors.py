@@ -1,0 +1,46 @@
+"""vectors@<name>: semantic similarity by the mean of word vectors from a file, GloVe's or Word2Vec's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline.fetch import fetch_one, fetched
+from pipeline.layout import Layout
+from pipeline.params import entry, load
+from pipeline.progress import say
+from pipeline.run import main
+from pipeline.similarity import System, judged_rows, judged_sets, similarity_rows, texts_of
+from pipeline.tracking import stage_run
+from quartet.errors import InputError
+from quartet.evaluation.word_vectors import load_vectors
+from quartet.results import Measure, Result, write_results
+
+
+def vectors(name: str) -> None:
+    """Write the rows of the word vectors `name` on every set, with the share of words that have one."""
+    params = load()
+    layout = Layout(params.experiment)
+    settings = entry(params.vectors, name, "vectors")
+    with stage_run(params, "vectors", name) as run:
+        run.log_manifest(fetch_one(settings.file, Path(params.data.root), layout.vectors(name)))
+        table = load_vectors(fetched(layout.vectors(name)), settings.format, settings.lowercase)
+        sets = judged_sets(params, layout)
+        texts = texts_of(sets)
+        found = table.embed(texts)
+        if not found.known:
+            raise InputError(
+                settings.source, "has no vector for any word of the sets", "check format and lowercase"
+            )
+        system = System(name, "cpu", table.scale)
+        rows: list[Result] = similarity_rows(params, sets, texts, found.means, system)
+        for one in sets:
+            own = table.embed(one.pairs.texts)
+            coverage = {"coverage": Measure(own.known / own.words, own.words)}
+            rows += judged_rows(params, one.dataset, one.split, coverage, system)
+        say(f"{name}: {found.known:,} of {found.words:,} words have a vector")
+        write_results(layout.rows("vectors", name), rows)
+        run.log_results(rows)
+
+
+if __name__ == "__main__":
+    main(vectors)

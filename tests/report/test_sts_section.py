@@ -1,0 +1,105 @@
+"""Similarity in the form of the papers' tables, and what of it belongs elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quartet.report import figures
+from quartet.report.tables import markdown
+from quartet.results import Result
+from tests.report.synthetic import facts, row
+
+SYSTEMS = ("unilm/context", "unilm/eos", "bilm/cls", "bilm/embed", "tta/context", "tta/table", "glove")
+
+
+def rows() -> Iterator[Result]:
+    for place, system in enumerate(SYSTEMS):
+        seed = 1 if "/" in system else None
+        for dataset, split in (
+            ("stsb", "dev"),
+            ("stsb", "test"),
+            ("sick", "dev"),
+            ("sick", "test"),
+            ("sts12", "test"),
+        ):
+            for shift, metric in enumerate(("pearson", "spearman")):
+                value = 0.3 + place / 100 + shift / 1000
+                yield row("sts", system, dataset, split, metric, value, 1500, 0.02, seed)
+                if dataset == "sts12":
+                    for step, way in enumerate(("mean", "weighted"), start=1):
+                        yield row(
+                            "sts",
+                            system,
+                            dataset,
+                            split,
+                            f"{metric}-{way}",
+                            value + step / 10,
+                            1500,
+                            0.02,
+                            seed,
+                        )
+        for metric in ("pearson-mean", "spearman-mean"):
+            yield row("sts", system, "semeval", "test", metric, 0.7 + place / 100, 3000, 0.02, seed)
+    yield row("sts", "glove", "stsb", "test", "coverage", 0.991, 20_000, None, None)
+    yield row("sts", "tta/nli", "stsb", "test", "spearman", 0.777, 1379, 0.02)
+    yield row("nli", "tta", "snli", "dev", "accuracy", 0.6, 9842, 0.01)
+
+
+@pytest.fixture(scope="module")
+def body() -> str:
+    text = markdown(list(rows()), [], facts())
+    start = text.index("## Semantic similarity (STS)")
+    return text[start : text.index("\n## ", start + 5)]
+
+
+def cells_of(body: str, title: str, system: str) -> list[str]:
+    """The cells of a system in the table under a title."""
+    table = body[body.index(f"**{title}") :].split("\n\n")[1]
+    (line,) = (line for line in table.splitlines() if line.startswith(f"| `{system}` |"))
+    return [cell.strip() for cell in line.strip("|").split("|")][1:]
+
+
+def test_each_figure_stands_beside_the_papers(body: str) -> None:
+    head = "| system | STSb dev | paper | STSb test | paper | SICK dev | SICK test | paper |"
+    assert head in body, "the paper has nothing of SICK's development pairs"
+    papers = {
+        "unilm/context": ["56.2", "39.6", "54.2"],
+        "unilm/eos": ["40.8", "38.3", "–"],
+        "bilm/cls": ["–", "–", "–"],
+        "bilm/embed": ["58.8", "49.1", "62.7"],
+        "tta/context": ["71.9", "62.3", "69.5"],
+        "tta/table": ["–", "–", "–"],
+        "glove": ["52.4", "40.6", "–"],
+    }
+    for place, (system, published) in enumerate(papers.items()):
+        found = cells_of(body, "Sentences, Pearson", system)
+        assert [found[1], found[3], found[6]] == published, system
+        assert found[0] == f"{30 + place}.0 [{28 + place}.0, {32 + place}.0]"
+    assert len(cells_of(body, "Sentences, Spearman", "glove")) == 4
+
+
+def test_years_have_their_usual_figure_and_the_two_means(body: str) -> None:
+    assert cells_of(body, "SemEval, Pearson × 100, the pairs", "tta/context") == [
+        "34.0 [32.0, 36.0]",
+        "74.0 [72.0, 76.0]",
+    ]
+    assert cells_of(body, "SemEval, Spearman × 100, the mean", "tta/context") == ["44.1", "54.1"]
+
+
+def test_words_without_a_vector_are_told(body: str) -> None:
+    assert "Words that have a vector, the others being left out: `glove` 99.1 % (`stsb` test)." in body
+
+
+def test_nothing_is_left_over_and_tuned_encoders_have_their_own_section(body: str) -> None:
+    assert "Other figures" not in body
+    assert "tta/nli" not in body
+
+
+def test_a_bar_for_every_reading(tmp_path: Path) -> None:
+    assert figures.sts_bars(tmp_path / "a.svg", rows(), facts())
+    picture = (tmp_path / "a.svg").read_text()
+    for label in ("token table (table)", "first token (cls)", "last token (eos)", "word vectors"):
+        assert label in picture

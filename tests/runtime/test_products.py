@@ -1,0 +1,54 @@
+"""Matrix products are counted as they run, and their replay runs as many operations."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from quartet.runtime.products import flops, recorded, replay
+from quartet.text.encoded import EncodedCorpus
+from quartet.text.tokenizer import TextTokenizer
+from tests.scoring.test_language_model import random_model
+
+Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
+
+
+@pytest.mark.parametrize("inference", [False, True])
+def test_products_are_counted_by_their_shapes(inference: bool) -> None:
+    layer = nn.Linear(8, 16)
+    x_BTD, y_BTD = torch.randn(2, 5, 8), torch.randn(2, 3, 16)
+
+    def work() -> None:
+        with torch.inference_mode(inference), torch.set_grad_enabled(False):
+            layer(x_BTD)
+            x_BTD @ x_BTD.transpose(1, 2)
+            x_BTD @ layer.weight.t()
+            F.scaled_dot_product_attention(y_BTD[:, None], y_BTD[:, None], y_BTD[:, None])
+
+    counts = recorded(work)
+    assert counts[1, 10, 8, 16] == 2
+    assert flops(counts) == 2 * (2 * 10 * 8 * 16 + 2 * 5 * 8 * 5 + 2 * (2 * 3 * 16 * 3))
+
+
+def test_a_computation_without_products_is_refused() -> None:
+    with pytest.raises(ValueError, match="no matrix product was seen"):
+        recorded(lambda: torch.ones(3) + 1)
+
+
+def test_the_products_of_a_tta_are_those_of_its_equations(small_corpus: Small) -> None:
+    """A layer: Q, K, V, output (4 D x D), feed-forward (2 D x I), attention. The head: at the text's own tokens."""
+    tokenizer, _ = small_corpus
+    model = random_model("tta", tokenizer)
+    text = "the old bridge"
+    own = len(tokenizer.encode(text))
+    config, tokens = model.card.model, own + 2
+    layer = tokens * (4 * config.dim**2 + 2 * config.dim * config.inner) + 2 * tokens**2 * config.dim
+    head = own * config.dim * tokenizer.vocab_size + (config.head == "transform") * own * config.dim**2
+    assert flops(recorded(lambda: model.score([text]))) == 2 * (config.layers * layer + head)
+
+
+def test_a_replay_takes_longer_where_there_is_more_to_do() -> None:
+    few, many = replay({(1, 64, 64, 64): 1}), replay({(1, 64, 64, 64): 2000})
+    assert min(few() for _ in range(5)) < min(many() for _ in range(3))

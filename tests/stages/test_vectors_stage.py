@@ -1,0 +1,72 @@
+"""Word vectors from a file as the stage judges them: rows, coverage, and a file that knows no word."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pipeline import similarity
+from pipeline.layout import Layout
+from pipeline.params import load
+from pipeline.params.vectors import Vectors
+from quartet.errors import InputError
+from quartet.results import read_results
+from stages import vectors
+from tests.pipeline.test_similarity import pairs
+
+LINES = "river 1 0 2\nstone 0 1 0\na 1 1 0\ngreen 0 0 1\nhill 2 0 1\nrain 1 3 0\nold 0 2 2\nhay 1 0 0\n"
+
+
+@pytest.fixture
+def settings(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """The preset tiny with a file of vectors, and one split of invented pairs."""
+    (workspace / "glove.txt").write_text(LINES)
+    found = load()
+    params = SimpleNamespace(
+        **{field.name: getattr(found, field.name) for field in dataclasses.fields(found)},
+    )
+    params.vectors = {"glove": Vectors(source="glove.txt", sha256=None, format="glove", lowercase=True)}
+    monkeypatch.setattr(vectors, "load", lambda: params)
+    monkeypatch.setattr(
+        vectors, "judged_sets", lambda *_: similarity.judged("stsb", "stsb", {"dev": pairs(1)})
+    )
+    monkeypatch.setattr(
+        Layout, "vectors", lambda self, name: self.artifacts / "vectors" / name, raising=False
+    )
+
+    @contextlib.contextmanager
+    def stage_run(*_: Any) -> Iterator[SimpleNamespace]:
+        yield SimpleNamespace(log_manifest=lambda _: None, log_results=lambda _: None)
+
+    monkeypatch.setattr(vectors, "stage_run", stage_run)
+    return params
+
+
+@pytest.mark.usefixtures("settings")
+def test_rows_and_the_share_of_known_words() -> None:
+    vectors.vectors("glove")
+    rows = read_results(Layout("tiny").rows("vectors", "glove"))
+    values = {row.metric: row for row in rows}
+    assert set(values) == {"pearson", "spearman", "coverage"}
+    assert {(row.system, row.dataset, row.split, row.table) for row in rows} == {
+        ("glove", "stsb", "dev", "sts")
+    }
+    known = [line.split()[0] for line in LINES.splitlines()]
+    texts = dict.fromkeys(text for pair in pairs(1) for text in (pair.first, pair.second))
+    words = [word for text in texts for word in text.split()]
+    assert values["coverage"].n == len(words)
+    assert values["coverage"].value == pytest.approx(sum(word in known for word in words) / len(words))
+    assert values["pearson"].scale == "8 words, 3 dimensions, Treebank words, lower-cased"
+
+
+def test_a_file_that_knows_no_word_of_the_sets_is_refused(settings: SimpleNamespace, workspace: Path) -> None:
+    (workspace / "glove.txt").write_text("fleuve 1 0\npierre 0 1\n")
+    with pytest.raises(InputError, match=r"glove\.txt: has no vector for any word of the sets"):
+        vectors.vectors("glove")
+    assert not Layout(settings.experiment).rows("vectors", "glove").exists()
