@@ -271,7 +271,10 @@ STAGES: dict[str, Stage] = {
     "baselines": Stage(
         _once,
         _rows("baselines"),
-        ("nbest", "rerank.lengths", "bootstrap", "finetune.folds", "word2vec", "perplexity", "seeds"),
+        (
+            *("nbest", "rerank.lengths", "bootstrap", "finetune.folds", "word2vec", "perplexity", "seeds"),
+            *("glue.limit", "nli", "squad", "race"),
+        ),
     ),
     "vectors": Stage(
         lambda params: tuple(params.vectors),

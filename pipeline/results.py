@@ -13,7 +13,8 @@ TIMED = ("runtime",)
 #: Stages that leave rows.
 MEASURING = (
     *("pretrain", "perplexity", "translate", "ngram"),
-    *("rerank", "combine", "compare", "sts", "wordsim", "finetune", "baselines"),
+    *("rerank", "combine", "compare", "sts", "wordsim", "finetune", "glue", "nli", "squad", "race", "blimp"),
+    *("attention", "baselines", "vectors"),
     *TIMED,
 )
 

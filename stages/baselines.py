@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from pipeline.glue_baselines import baseline_rows
 from pipeline.held_out import held_out_sentences
 from pipeline.layout import TOKENIZER, Layout, pairs
 from pipeline.lists import SPLITS, Ranker, judged, rows_of_choice
+from pipeline.nli_sets import baseline_rows as nli_baselines
 from pipeline.params import Params, load
 from pipeline.progress import say
+from pipeline.qa_baselines import race_baselines, squad_baselines
 from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.similarity import System, judged_sets, similarity_rows, texts_of
@@ -17,6 +20,7 @@ from pipeline.tracking import stage_run
 from pipeline.word_rows import word_measures
 from quartet.evaluation.classification import BASELINES, classification_measures, cross_validate
 from quartet.evaluation.datasets import Floats, LabelledText, WordPairs
+from quartet.evaluation.glue_set import glue_set
 from quartet.evaluation.perplexity import perplexity_measures, unigram_entropy, unigram_logprobs
 from quartet.evaluation.word2vec import Word2VecConfig, train_word2vec
 from quartet.nbest.rerank import Candidates
@@ -35,6 +39,10 @@ def baselines() -> None:
             *first_pass_and_oracle(params, layout),
             *word2vec(params, layout),
             *classifiers(params, layout),
+            *glue(params, layout),
+            *nli_baselines(params, layout),
+            *squad_baselines(params, layout),
+            *race_baselines(params, layout),
         ]
         write_results(layout.rows("baselines"), rows)
         run.log_results(rows)
@@ -161,6 +169,17 @@ def classifiers(params: Params, layout: Layout) -> list[Result]:
             found += rows(
                 params, measures, dataset, system, dataset, "cross-validation", f"{len(gold)} texts"
             )
+    return found
+
+
+def glue(params: Params, layout: Layout) -> list[Result]:
+    """The majority label and a bag of words, trained on what the models are fine-tuned on."""
+    found: list[Result] = []
+    for dataset, splits in sets_of("glue", params, layout):
+        form = params.tasks[dataset].format
+        assert form is not None, "sets_of found the reader by it"
+        examples = glue_set(form, splits, params.glue.limit, f"params.yaml: tasks.{dataset}.files")
+        found += baseline_rows(params, dataset, examples)
     return found
 
 

@@ -22,7 +22,7 @@ def vectors(name: str) -> None:
     layout = Layout(params.experiment)
     settings = entry(params.vectors, name, "vectors")
     with stage_run(params, "vectors", name) as run:
-        run.log_manifest(fetch_one(settings.file, Path(params.data.root), layout.vectors(name)))
+        run.log_manifest(fetch_one(settings, Path(params.data.root), layout.vectors(name)))
         table = load_vectors(fetched(layout.vectors(name)), settings.format, settings.lowercase)
         sets = judged_sets(params, layout)
         texts = texts_of(sets)

@@ -12,7 +12,7 @@ QUARTET = sorted((ROOT / "src" / "quartet").rglob("*.py"))
 PIPELINE = sorted((ROOT / "pipeline").rglob("*.py"))
 STAGES = sorted((ROOT / "stages").glob("*.py"))
 #: The only stages that train: everything else starts without Lightning.
-TRAINING = {"pretrain", "translate", "finetune", "glue"}
+TRAINING = {"pretrain", "translate", "finetune", "glue", "nli", "squad", "race"}
 #: Stages that look at text or at results only.
 WITHOUT_TORCH = {
     "download",

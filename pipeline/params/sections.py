@@ -20,6 +20,7 @@ from pipeline.params.lists import NBestLists
 from pipeline.params.nli import Nli
 from pipeline.params.qa import Race, Squad
 from pipeline.params.recogniser import Recogniser
+from pipeline.params.source import Source
 from pipeline.params.translator import Translator
 from pipeline.params.vectors import Vectors
 from quartet.models.config import ModelConfig
@@ -30,7 +31,6 @@ Count = Annotated[int, Field(ge=1)]
 Size = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(gt=0.0, lt=1.0)]
 Text = Annotated[str, Field(min_length=1)]
-Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 TaskKind = Literal[
     "documents-similarity",
@@ -70,23 +70,6 @@ def _shares_or_given(value: object) -> object:
     if not isinstance(value, dict) and value != "given":
         raise ValueError("shares, {valid: ..., test: ...}, or given were expected")
     return None if value == "given" else value
-
-
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
-class Source:
-    """One thing to fetch: ``package://…``, ``https://…``, ``hub://owner/name@revision/path`` or a path.
-
-    ``sha256`` may be null for a path, and on the hub, where the revision stands for the content.
-    """
-
-    source: Text
-    sha256: Sha256 | None
-
-    def __post_init__(self) -> None:
-        if self.sha256 is None and "://" in self.source and not self.source.startswith("hub://"):
-            raise ValueError(
-                f"sha256 is needed for {self.source}: only local files, folders and the hub may go without"
-            )
 
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)

@@ -54,7 +54,7 @@ def prediction(name: str, text: str, odds: float = 0.0) -> Prediction:
     ],
 )
 def test_hand_made_cases(said: str, gold: list[str], em: float, f1: float) -> None:
-    assert text_scores(said, gold) == (em, pytest.approx(f1, abs=1e-6))
+    assert text_scores(said, gold) == pytest.approx((em, f1), abs=1e-6)
 
 
 def official(said: str, gold: list[str]) -> tuple[float, float]:
@@ -122,7 +122,8 @@ def test_version_2_is_that_of_every_threshold_tried() -> None:
             for asked, one, kept in zip(questions, said, of, strict=True)
             if kept
         ]
-        return np.mean(pairs, axis=0)
+        mean: np.ndarray = np.mean(pairs, axis=0)
+        return mean
 
     every, has = [True] * 60, [bool(one.answers) for one in questions]
     assert (measures["em"].value, measures["f1"].value) == pytest.approx(tuple(at(0.0, every)))

@@ -43,30 +43,16 @@ def test_every_form_gives_the_same_vectors(tmp_path: Path) -> None:
     vectors = keyed(tmp_path)
     vectors.save_word2vec_format(str(tmp_path / "w.txt"))
     vectors.save_word2vec_format(str(tmp_path / "w.bin"), binary=True)
-    (tmp_path / "native").mkdir()
-    vectors.save(str(tmp_path / "native" / "w.kv"), sep_limit=1, separately=["vectors"])
-    assert len(list((tmp_path / "native").iterdir())) == 2, "an array beside the pickle"
     forms: list[tuple[str, VectorFormat]] = [
         ("vectors.txt", "glove"),
         (glove(tmp_path, "v.txt.gz").name, "glove"),
         ("w.txt", "word2vec"),
         ("w.bin", "word2vec-binary"),
-        ("native/w.kv", "gensim"),
-        ("native", "gensim"),
     ]
     for name, form in forms:
         found = load_vectors(tmp_path / name, form, lowercase=True).embed(["The cat", "nothing", "dog"])
         assert found.means.tolist() == [[0.5, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
         assert (found.words, found.known) == (4, 3)
-
-
-def test_a_whole_word2vec_model_gives_its_vectors(tmp_path: Path) -> None:
-    from gensim.models import Word2Vec
-
-    model = Word2Vec([["a", "b"], ["b", "c"]], vector_size=4, min_count=1, seed=1, workers=1)
-    model.save(str(tmp_path / "model"))
-    found = load_vectors(tmp_path / "model", "gensim", lowercase=False).embed(["a b"])
-    assert np.allclose(found.means[0], (model.wv["a"] + model.wv["b"]) / 2)
 
 
 def test_words_are_cut_and_lower_cased_as_stated(tmp_path: Path) -> None:
@@ -109,7 +95,6 @@ def test_the_baseline_on_sts_benchmark_is_what_ten_lines_give(tmp_path: Path) ->
         (b"the 1 0\ncat 0 1\n", "word2vec"),
         (b"3 2\nthe 1 0\n", "word2vec"),
         (b"3 2\nthe ", "word2vec-binary"),
-        (b"no pickle", "gensim"),
         (b"the 1 nan\n", "glove"),
     ],
 )
@@ -120,13 +105,6 @@ def test_broken_files_are_one_line(tmp_path: Path, content: bytes, form: VectorF
         load_vectors(path, form, lowercase=True)
 
 
-def test_what_is_not_there_or_holds_something_else_is_refused(tmp_path: Path) -> None:
-    import pickle
-
+def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nowhere: cannot be read"):
         load_vectors(tmp_path / "nowhere", "glove", lowercase=True)
-    with pytest.raises(InputError, match=r"0 files beside the arrays \(\.npy\)"):
-        load_vectors(tmp_path, "gensim", lowercase=True)
-    (tmp_path / "list").write_bytes(pickle.dumps([1, 2]))
-    with pytest.raises(InputError, match=r"list: (holds no word vectors|cannot be read)"):
-        load_vectors(tmp_path / "list", "gensim", lowercase=True)

@@ -31,7 +31,7 @@ from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 READING = SpanReading(max_length=64)
-SETTINGS = Tuning(epochs=8, batch_size=16, learning_rate=3e-3, warmup=0.1, seed=1)
+SETTINGS = Tuning(epochs=12, batch_size=16, learning_rate=3e-3, warmup=0.1, seed=1)
 
 
 def toy(count: int, seed: int) -> list[Question]:
@@ -50,7 +50,7 @@ def toy(count: int, seed: int) -> list[Question]:
 @pytest.fixture(scope="module")
 def learnt(small_corpus: Small) -> tuple[SpanReader, list[Question], list[Prediction]]:
     """A model that was tuned on the toy task, and what it says of other questions."""
-    model = random_model("segabert", small_corpus[0], max_length=64, init_std=0.1)
+    model = random_model("segabert", small_corpus[0], dim=48, inner=96, max_length=64, init_std=0.1)
     train, test = toy(240, 1), toy(60, 2)
     windows, cut = question_windows(model, train, READING, full_stops)
     assert (cut.questions, cut.lost, cut.split) == (0, 0, 0)

@@ -15,8 +15,8 @@ from quartet.errors import InputError
 from quartet.evaluation.datasets import Floats
 
 #: ``glove``: a line a word, the word first; ``word2vec``: the same below a line with their number and length;
-#: ``word2vec-binary``: its binary form (.bin); ``gensim``: what gensim's ``save`` wrote, a pickle, so trust its origin.
-VectorFormat = Literal["glove", "word2vec", "word2vec-binary", "gensim"]
+#: ``word2vec-binary``: its binary form (.bin). gensim's own form is a pickle: not read.
+VectorFormat = Literal["glove", "word2vec", "word2vec-binary"]
 
 #: What gensim raises at files that are broken or of another format.
 _BROKEN = (
@@ -86,7 +86,7 @@ def load_vectors(path: str | Path, form: VectorFormat, lowercase: bool) -> WordV
     """Read a file of word vectors with gensim; text may be gzipped (.gz).
 
     Args:
-        path: the file; for ``gensim`` also the folder of a file and its arrays (.npy).
+        path: the file.
         form: how it is written.
         lowercase: whether texts are lower-cased before they are looked up.
 
@@ -99,13 +99,9 @@ def load_vectors(path: str | Path, form: VectorFormat, lowercase: bool) -> WordV
     try:
         if form in ("glove", "word2vec"):
             _check_lines(path, headed=form == "word2vec")
-        if form == "gensim":
-            loaded = KeyedVectors.load(str(_saved(path)))
-            keyed = getattr(loaded, "wv", loaded)  # a whole Word2Vec model holds its vectors there
-        else:
-            keyed = KeyedVectors.load_word2vec_format(
-                str(path), binary=form == "word2vec-binary", no_header=form == "glove"
-            )
+        keyed = KeyedVectors.load_word2vec_format(
+            str(path), binary=form == "word2vec-binary", no_header=form == "glove"
+        )
     except InputError:
         raise
     except _BROKEN as error:
@@ -113,7 +109,7 @@ def load_vectors(path: str | Path, form: VectorFormat, lowercase: bool) -> WordV
         raise InputError(
             path, f"cannot be read as word vectors of the format {form} ({reason})", "check its format"
         ) from error
-    if not isinstance(keyed, KeyedVectors) or not len(keyed):
+    if not len(keyed):
         raise InputError(path, "holds no word vectors")
     if not np.isfinite(keyed.vectors).all():
         raise InputError(path, "holds a vector that is not finite")
@@ -130,11 +126,3 @@ def _check_lines(path: Path, headed: bool) -> None:
                 cells = found
             elif number > 1 and found != cells:
                 raise InputError(f"{path}:{number}", f"{found} numbers, {cells} were expected")
-
-
-def _saved(path: Path) -> Path:
-    """The file that gensim saved, of a folder the one beside its arrays."""
-    files = [each for each in path.iterdir() if each.suffix != ".npy"] if path.is_dir() else [path]
-    if len(files) != 1:
-        raise InputError(path, f"{len(files)} files beside the arrays (.npy), one was expected")
-    return files[0]

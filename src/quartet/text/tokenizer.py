@@ -72,9 +72,7 @@ class TextTokenizer:
         encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
 
-    def encode_with_offsets(
-        self, texts: Sequence[str]
-    ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def encode_with_offsets(self, texts: Sequence[str]) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """The ids (n,) of each text, and where each token stands in it (n, 2): its first character, and that behind it.
 
         The characters are those of the text as given, whatever the clean-up makes of them.

@@ -18,7 +18,7 @@ from quartet.evaluation.sets.squad import Answer, Question, read_squad1, read_sq
 from tests.shared_data import shared
 
 CONTEXT = "  The Café was\nbuilt in 1854."
-ONE = {
+ONE: dict[str, Any] = {
     "version": "1.1",
     "data": [
         {

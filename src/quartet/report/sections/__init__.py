@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from quartet.report.page import Report
 from quartet.report.sections import (
+    blimp,
+    glue,
+    nli,
     perplexity,
     polarity,
     reference_perplexity,
@@ -42,7 +45,10 @@ SECTIONS: dict[str, Section] = {
         "Perplexity of references", reference_perplexity.body, reference_perplexity.findings
     ),
     sts.TABLE: Section("Semantic similarity (STS)", sts.body, sts.findings),
+    nli.TABLE: Section("Natural language inference (NLI)", nli.body, nli.findings),
     wordsim.TABLE: Section("Word similarity", wordsim.body, wordsim.findings),
     polarity.TABLE: Section("Classification", polarity.body, polarity.findings),
+    glue.TABLE: Section("GLUE", glue.body, glue.findings),
+    blimp.TABLE: Section("Minimal pairs (BLiMP)", blimp.body, blimp.findings),
     runtime.TABLE: Section("Run-time", runtime.body, runtime.findings),
 }

@@ -1,0 +1,145 @@
+"""The sections of SQuAD, RACE and attention, and the picture of the maps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from quartet.evaluation.attention_maps import Article
+from quartet.report.attention_figure import attention_maps
+from quartet.report.cells import Cells
+from quartet.report.page import Report
+from quartet.report.sections import attention, race, squad
+from quartet.results import Result
+from tests.report.synthetic import facts, row
+
+SYSTEMS = {"random-span": 0.06, "segabert": 0.31, "segabert/released": 0.3, "bert-": 0.25}
+
+
+def squad_rows() -> list[Result]:
+    rows = []
+    for system, value in SYSTEMS.items():
+        for dataset, metrics in (
+            ("squad1", ("em", "f1")),
+            ("squad2", ("em", "f1", "em-hasans", "f1-hasans", "noans")),
+        ):
+            rows += [row("squad", system, dataset, "dev", metric, value, 700, 0.02) for metric in metrics]
+        if system != "random-span":
+            for metric in ("em-best", "f1-best"):
+                rows.append(row("squad", system, "squad2", "dev", metric, value + 0.05, 700, 0.02))
+            for metric in ("em-threshold", "f1-threshold"):
+                rows.append(row("squad", system, "squad2", "dev", metric, -1.25, 700, 0.3))
+    return rows
+
+
+def race_rows() -> list[Result]:
+    rows = []
+    for system, value in {"majority": 0.25, "bag-of-words": 0.29, "segabert": 0.36}.items():
+        for dataset, n in (("race", 1400), ("race-middle", 400), ("race-high", 1000)):
+            rows.append(row("race", system, dataset, "dev", "accuracy", value, n, 0.02))
+    rows.append(row("race", "segabert", "race", "dev", "passage-read", 0.4, 1400))
+    return rows
+
+
+def attention_rows() -> list[Result]:
+    values = {"segabert/layer-1": 0.5, "segabert/layer-2": 0.33, "segabert/uniform": 0.32}
+    return [
+        row("attention", system, "wikipedia-sample", "test", metric, value, 1260, 0.03)
+        for system, value in values.items()
+        for metric in attention.HEADS
+    ]
+
+
+@pytest.mark.parametrize(
+    ("section", "rows"), [(squad, squad_rows), (race, race_rows), (attention, attention_rows)]
+)
+def test_every_figure_is_shown_in_its_section(section: ModuleType, rows: Callable[[], list[Result]]) -> None:
+    report = Report(Cells(rows()), facts())
+    lines = section.body(report)
+    assert report.rest(section.TABLE) == []
+    assert "95 % bootstrap interval" in "\n".join(lines)
+
+
+def cells_of(lines: list[str], system: str) -> list[list[str]]:
+    """The entries of a system's rows."""
+    return [
+        [cell.strip() for cell in line.split("|")[2:-1]]
+        for line in lines
+        if line.startswith(f"| `{system}` |")
+    ]
+
+
+def test_squad_stands_beside_the_papers_figures_of_its_version() -> None:
+    report = Report(Cells(squad_rows()), facts())
+    lines = squad.body(report)
+    first, second, paper = cells_of(lines, "segabert")
+    assert first == ["31.0 [29.0, 33.0]", "31.0 [29.0, 33.0]", "83.2", "90.2"]
+    assert second[-4:] == ["-1.25", "-1.25", "76.3", "79.2"]
+    assert paper == ["83.2", "90.2", "76.3", "79.2"]
+    (sentence, _) = squad.findings(report)
+    assert sentence == (
+        "Answers on `squad1` dev (700 questions, F1 in %): `segabert` is highest, 31.0 [29.0, 33.0]; "
+        "shown above `random-span` (6.0)."
+    )
+
+
+def test_race_has_a_row_a_system_and_a_column_a_level() -> None:
+    report = Report(Cells(race_rows()), facts())
+    lines = race.body(report)
+    assert cells_of(lines, "segabert")[0] == [
+        "36.0 [34.0, 38.0]",
+        "36.0 [34.0, 38.0]",
+        "36.0 [34.0, 38.0]",
+        "40.0",
+    ]
+    assert cells_of(lines, "segabert-large") == [["74.5", "73.8"]]
+    assert "n = 400 to 1,400 questions" in "\n".join(lines)
+    (sentence,) = race.findings(report)
+    assert sentence.endswith(
+        "36.0 [34.0, 38.0]; shown above chance (25.0); shown above `majority` (25.0); "
+        "shown above `bag-of-words` (29.0)."
+    )
+
+
+def test_attention_is_held_against_even_attention() -> None:
+    (sentence,) = attention.findings(Report(Cells(attention_rows()), facts()))
+    assert sentence == (
+        "Attention within the own sentence on `wikipedia-sample` (%), more than even attention would: "
+        "`segabert/layer-1` (50.0 against 32.0)."
+    )
+
+
+def article() -> Article:
+    weights = np.tril(np.ones((6, 6))) / np.arange(1, 7)[:, None]
+    places = np.arange(6)
+    return Article(
+        "one", places // 2, places // 4, np.ones(6, dtype=bool), weights > 0, {1: weights, 3: weights}
+    )
+
+
+def test_the_maps_are_drawn_the_same_each_time(tmp_path: Path) -> None:
+    drawn = {"segabert": article(), "bert-": article()}
+    assert attention_maps(tmp_path / "a.svg", drawn)
+    assert attention_maps(tmp_path / "b.svg", drawn)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert not attention_maps(tmp_path / "c.svg", {})
+    assert not (tmp_path / "c.svg").exists()
+
+
+def test_the_maps_show_boundaries_labels_and_a_scale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = []
+    monkeypatch.setattr("quartet.report.attention_figure.save", lambda figure, path: kept.append(figure))
+    assert attention_maps(tmp_path / "a.svg", {"segabert": article()})
+    (figure,) = kept
+    panel = figure.axes[0]
+    assert panel.get_title(loc="left") == "segabert, layer 1"
+    assert "key" in panel.get_xlabel()
+    assert "query" in panel.get_ylabel()
+    assert {round(float(line.get_xdata()[0]), 1) for line in panel.lines} >= {1.5, 3.5}
+    assert len(panel.lines) == 2 * (2 + 1), "two boundaries of sentences, one of paragraphs, on both axes"
+    assert [axis.get_ylabel() for axis in figure.axes[2:]] == ["attention probability"] * 2
+    assert panel.images[0].get_array().mask.sum() == 15, "what may not be seen has no colour"
