@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Model, Params
 from quartet.files import read_json
-from quartet.report.facts import CorpusFacts, Facts, ListFacts, ModelFacts, TokenizerFacts
+from quartet.report.facts import AbsentSet, CorpusFacts, Facts, ListFacts, ModelFacts, TokenizerFacts
 
 
 def gather(params: Params, layout: Layout, device: str, figures: dict[str, str]) -> Facts:
@@ -26,6 +28,7 @@ def gather(params: Params, layout: Layout, device: str, figures: dict[str, str])
         tokenizers=tuple(_tokenizer(layout, name) for name in params.tokenizers),
         lists=tuple(_lists(layout, name, settings.origin) for name, settings in params.nbest.items()),
         models=tuple(_model(params, layout, name) for name in params.models),
+        absent=tuple(_absent(params, layout)),
         figures=figures,
     )
 
@@ -64,6 +67,15 @@ def _lists(layout: Layout, name: str, origin: str) -> ListFacts:
         refused=sum(int(manifest[split]["refused"]) for split in ("dev", "test")),
         bleu=str(manifest.get("bleu", "")),
     )
+
+
+def _absent(params: Params, layout: Layout) -> Iterator[AbsentSet]:
+    for name, task in params.tasks.items():
+        manifest = read_json(layout.task(task.kind, name) / MANIFEST)
+        if not manifest.get("available", True):
+            yield AbsentSet(
+                name=name, kind=task.kind, reason=str(manifest["reason"]), obtain=str(manifest["obtain"])
+            )
 
 
 def _model(params: Params, layout: Layout, name: str) -> ModelFacts:

@@ -284,9 +284,15 @@ STAGES: dict[str, Stage] = {
     "glue": Stage(lambda params: tuple(params.evaluate.glue), _rows("glue"), ("glue", "bootstrap", "device")),
     "nli": Stage(lambda params: tuple(params.evaluate.nli), _rows("nli"), ("nli", "bootstrap", "device")),
     "squad": Stage(
-        lambda params: tuple(params.evaluate.squad), _rows("squad"), ("squad", "bootstrap", "device")
+        lambda params: tuple(params.evaluate.squad),
+        _rows("squad"),
+        ("squad", "segmentation", "bootstrap", "device"),
     ),
-    "race": Stage(lambda params: tuple(params.evaluate.race), _rows("race"), ("race", "bootstrap", "device")),
+    "race": Stage(
+        lambda params: tuple(params.evaluate.race),
+        _rows("race"),
+        ("race", "segmentation", "bootstrap", "device"),
+    ),
     "blimp": Stage(
         lambda params: tuple(params.evaluate.blimp), _rows("blimp"), ("blimp", "bootstrap", "device")
     ),

@@ -17,8 +17,10 @@ from pipeline.run import main
 from pipeline.timing import read_timings
 from pipeline.tracking import stage_run, sync
 from quartet.errors import InputError
+from quartet.evaluation.attention_maps import read_article
 from quartet.files import atomic_dir, atomic_path, sha256, write_json
 from quartet.report import figures
+from quartet.report.attention_figure import attention_maps
 from quartet.report.facts import Facts
 from quartet.report.tables import markdown
 from quartet.results import Measure, Result, write_results
@@ -105,6 +107,10 @@ def draw(
         "training": figures.training_curves(folder / "training.svg", training, facts),
         "rerank": figures.wer_curves(folder / "rerank.svg", wer, found, facts),
         "sts": figures.sts_bars(folder / "sts.svg", found, facts),
+        "attention": attention_maps(
+            folder / "attention.svg",
+            {name: read_article(layout.attention(name)) for name in params.evaluate.attention},
+        ),
         "runtime": figures.runtimes(folder / "runtime.svg", timed, facts),
     }
     return {section: f"figures/{section}.svg" for section, done in drawn.items() if done}

@@ -15,11 +15,11 @@ from pipeline.params.sections import (
     Model,
     Ngram,
     Params,
-    Source,
     Task,
     TaskKind,
     Tokenizer,
 )
+from pipeline.params.source import Source
 from pipeline.params.translator import Translator
 from pipeline.params.yaml_file import read_yaml
 from quartet.errors import InputError

@@ -12,7 +12,7 @@ from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED
 from quartet.objectives.mlm import MASK_ID, MaskedLM
 from quartet.training.randomness import rows
-from tests.models.shapes import KINDS, VOCABULARY, small
+from tests.models.shapes import KINDS, VARIANTS, VOCABULARY, small
 
 BOS, EOS, PAD = 5, 6, 0
 RANDOM = np.random.default_rng
@@ -117,3 +117,17 @@ def test_mask_and_predict_hides_one_token_at_a_time() -> None:
         assert torch.allclose(objective.states(network, batch).predictive_BTD, states, atol=1e-5)
     intact = objective.states(network, batch, masked=False).predictive_BTD
     assert not torch.allclose(intact[0, 1], states[0, 1], atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["unilm", "bilm", "tta", "tta-word", "tta-segments"])
+@pytest.mark.parametrize("texts", [[[7, 8, 9], [10], []], [[]], [[7]], [[11, 12], [13, 14]]])
+def test_the_states_of_own_tokens_are_those_of_the_whole_reading(kind: str, texts: list[list[int]]) -> None:
+    config = small(**VARIANTS[kind])
+    torch.manual_seed(3)
+    network = build(config, VOCABULARY, torch.arange(VOCABULARY) % 3 == 0).eval()
+    objective, batch = OBJECTIVES[config.objective](), batch_of(*texts)
+    wanted = objective.predicted(batch)
+    own, whole = objective.own_states(network, batch), objective.states(network, batch)
+    assert own.predictive_BTD.shape == whole.predictive_BTD.shape
+    assert torch.allclose(own.predictive_BTD[wanted], whole.predictive_BTD[wanted], atol=1e-6)
+    assert torch.allclose(own.contextual_BTD[wanted], whole.contextual_BTD[wanted], atol=1e-6)

@@ -69,6 +69,7 @@ def test_rows_are_read_by_the_names_in_the_settings_never_by_what_lies_there(wor
         ("sts", "tta"),
         ("wordsim", "tta"),
         ("finetune", "tta"),
+        *((stage, "tta") for stage in ("glue", "nli", "squad", "race", "blimp", "attention")),
         ("baselines", "first-pass"),
     }
     assert [each.table for each in timings(params)] == ["runtime"]

@@ -184,7 +184,9 @@ def test_unknown_tables_metrics_and_splits_are_shown() -> None:
         row("rerank", "tta", "sample-speech", "other", "wer", 33.3, 10),
     ]
     text = markdown([*results(), *odd], [], facts())
-    assert "| `segabert` | cola | dev | matthews | 0.4321 [0.3821, 0.4821] | 1,043 |" in section(text, "made-up")
+    assert "| `segabert` | cola | dev | matthews | 0.4321 [0.3821, 0.4821] | 1,043 |" in section(
+        text, "made-up"
+    )
     assert "| kendall | 0.321 |" in section(text, "Semantic similarity (STS)")
     assert "| other | wer | 33.3 |" in section(text, "Reranking")
 

@@ -123,13 +123,13 @@ def test_t_ta_reads_a_batch_in_one_pass_and_says_how_far_it_is(
 ) -> None:
     model = random_model("tta", small_corpus[0])
     calls: list[int] = []
-    forward = type(model.network).forward
+    represent = type(model.network).represent_inner
 
     def counted(self: Any, *given: Any) -> Any:
         calls.append(len(given[0]))
-        return forward(self, *given)
+        return represent(self, *given)
 
-    monkeypatch.setattr(type(model.network), "forward", counted)
+    monkeypatch.setattr(type(model.network), "represent_inner", counted)
     moves: list[tuple[int, int]] = []
     model.embed([TEXT, "a grey heron", TEXT], progress=lambda done, total: moves.append((done, total)))
     tokens = sum(len(model.tokenizer.encode(text)) for text in (TEXT, "a grey heron", TEXT))

@@ -72,6 +72,11 @@ class Network(nn.Module, ABC):
         represented: Tensor = hidden_BTD[rows_B, place_B]
         return represented
 
+    def represent_inner(self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor) -> Tensor:
+        """The last layer's output (B, T, D), but for the first and the last column, where it may be anything."""
+        hidden_BTD: Tensor = self(ids_BT, positions_BTP, real_BT)[0]
+        return hidden_BTD
+
     @abstractmethod
     def embed(self, ids_BT: Tensor, positions_BTP: Tensor) -> Tensor:
         """The embedding layer's output (B, T, D), after positions and normalisation where the model has them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from quartet.data.batch import is_own
 from quartet.models.attention import PostNormLayer
@@ -61,12 +62,23 @@ class TTA(Network):
     def forward(
         self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor, memory: Memory | None = None
     ) -> tuple[Tensor, Memory | None]:
+        return self._queried(ids_BT, positions_BTP, real_BT, slice(None)), None
+
+    def represent_inner(self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor) -> Tensor:
+        """As the base class says. No query is any other's key: those that nobody asks for are left out, exactly."""
+        inner_BTD = self._queried(ids_BT, positions_BTP, real_BT, slice(1, max(1, ids_BT.shape[1] - 1)))
+        outer = ids_BT.shape[1] - inner_BTD.shape[1]
+        return F.pad(inner_BTD, (0, 0, min(1, outer), max(0, outer - 1)))
+
+    def _queried(self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor, columns: slice) -> Tensor:
+        """The last layer's output at some columns (B, columns, D), whose queries see all others' keys."""
         source_BTD = self.dropout(self.embed(ids_BT, positions_BTP))
-        query_BTD = self.dropout(self.first_query(positions_BTP))
-        allowed_B1TS = self.others(ids_BT) & real_BT[:, None, None, :]
+        query_BTD = self.dropout(self.first_query(positions_BTP))[:, columns]
+        allowed_B1TS = (self.others(ids_BT) & real_BT[:, None, None, :])[:, :, columns]
         for layer in self.layers:
             query_BTD = layer(query_BTD, source_BTD, allowed_B1TS)
-        return query_BTD, None
+        represented: Tensor = query_BTD
+        return represented
 
     def others(self, ids_BT: Tensor) -> Tensor:
         """(B or 1, 1, T, T) True where key s may be seen by query t: another token, or a token of another word."""

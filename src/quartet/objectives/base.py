@@ -67,6 +67,13 @@ class Objective(ABC):
             masked: for MLM, mask and predict each token in turn; False reads the intact input once.
         """
 
+    def own_states(self, network: Network, batch: Batch, masked: bool = True) -> States:
+        """The states of texts between two special tokens, which are right where :meth:`predicted` is True.
+
+        Elsewhere they are anything: what nobody asks for need not be computed.
+        """
+        return self.states(network, batch, masked)
+
     def predicted(self, batch: Batch) -> Tensor:
         """(B, T) True at the tokens that a score adds up: the text's own, and the closing one for CLM."""
         own_BT = is_own(batch.ids_BT) & batch.real_BT

@@ -19,3 +19,7 @@ class LanguageAutoencoding(Objective):
     def states(self, network: Network, batch: Batch, masked: bool = True) -> States:
         hidden_BTD, _ = network(batch.ids_BT, batch.positions_BTP, batch.real_BT)
         return States(hidden_BTD, hidden_BTD)
+
+    def own_states(self, network: Network, batch: Batch, masked: bool = True) -> States:
+        hidden_BTD = network.represent_inner(batch.ids_BT, batch.positions_BTP, batch.real_BT)
+        return States(hidden_BTD, hidden_BTD)

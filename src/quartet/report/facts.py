@@ -89,6 +89,16 @@ class ModelFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AbsentSet:
+    """An evaluation set that could not be had: why, and where it is to be had."""
+
+    name: str
+    kind: str
+    reason: str
+    obtain: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Facts:
     """What was run.
 
@@ -97,6 +107,7 @@ class Facts:
         device: what computed, in words, e.g. "cpu (2 threads, ...)".
         seeds: of training; every model was trained once a seed.
         corpora, tokenizers, lists, models: in the order of params.yaml, which the tables keep.
+        absent: evaluation sets that params.yaml names and that were not to be had.
         figures: pictures to show, by section (training, rerank, sts, runtime): paths relative to the README.
         intervals: by table, what its intervals are, where it is not what `quartet.report.legend` says.
         notes: sentences to add to the last section as they stand.
@@ -109,6 +120,7 @@ class Facts:
     tokenizers: tuple[TokenizerFacts, ...] = ()
     lists: tuple[ListFacts, ...] = ()
     models: tuple[ModelFacts, ...] = ()
+    absent: tuple[AbsentSet, ...] = ()
     figures: Mapping[str, str] = field(default_factory=dict)
     intervals: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

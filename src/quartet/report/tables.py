@@ -8,7 +8,7 @@ from quartet.report import scale
 from quartet.report.cells import Cells
 from quartet.report.facts import Facts, ListFacts
 from quartet.report.numbers import count, listing, millions
-from quartet.report.page import Report, named, plain
+from quartet.report.page import Report, code, grid, named, plain
 from quartet.report.published import published
 from quartet.report.sections import SECTIONS
 from quartet.results import Result
@@ -48,6 +48,7 @@ def markdown(results: Iterable[Result], timings: Iterable[Result], facts: Facts)
         "",
         *_findings(report),
         *bodies,
+        *_absent(facts),
         "## Scale, and what cannot be concluded",
         "",
         *scale.lines(report),
@@ -56,6 +57,14 @@ def markdown(results: Iterable[Result], timings: Iterable[Result], facts: Facts)
         *(f"- {paper.name}: {plain(paper.cite)}." for paper in published().papers.values()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _absent(facts: Facts) -> list[str]:
+    """The sets that were not there, and how to get them."""
+    if not facts.absent:
+        return []
+    rows = [[code(one.name), one.kind, plain(one.reason), plain(one.obtain)] for one in facts.absent]
+    return ["## Sets that were not available", "", *grid(["set", "kind", "why", "to be had from"], rows)]
 
 
 def _run(report: Report) -> list[str]:

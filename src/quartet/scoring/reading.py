@@ -147,8 +147,9 @@ class Reader:
             return rows_BTD
         if wanted == "embed":
             return self.network.embed(batch.ids_BT, batch.positions_BTP)
-        masked = masked and wanted in ("predict", "context")
-        states = self.objective.states(self.network, batch, masked=masked)
+        if wanted in ("first", "last"):
+            return self.objective.states(self.network, batch, masked=False).contextual_BTD
+        states = self.objective.own_states(self.network, batch, masked=masked)
         return states.predictive_BTD if wanted == "predict" else states.contextual_BTD
 
     def _read_streams(self, texts: Sequence[Row], wanted: Wanted) -> Iterator[Reading]:

@@ -7,16 +7,19 @@ from dataclasses import dataclass
 
 from quartet.report.page import Report
 from quartet.report.sections import (
+    attention,
     blimp,
     glue,
     nli,
     perplexity,
     polarity,
+    race,
     reference_perplexity,
     rerank,
     rerank_lengths,
     rerank_pairs,
     runtime,
+    squad,
     sts,
     training,
     wordsim,
@@ -49,6 +52,9 @@ SECTIONS: dict[str, Section] = {
     wordsim.TABLE: Section("Word similarity", wordsim.body, wordsim.findings),
     polarity.TABLE: Section("Classification", polarity.body, polarity.findings),
     glue.TABLE: Section("GLUE", glue.body, glue.findings),
+    squad.TABLE: Section("Questions (SQuAD)", squad.body, squad.findings),
+    race.TABLE: Section("Multiple choice (RACE)", race.body, race.findings),
     blimp.TABLE: Section("Minimal pairs (BLiMP)", blimp.body, blimp.findings),
+    attention.TABLE: Section("Where attention goes", attention.body, attention.findings),
     runtime.TABLE: Section("Run-time", runtime.body, runtime.findings),
 }
