@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from quartet.report.facts import CorpusFacts, Facts, ListFacts, ModelFacts, TokenizerFacts
+from quartet.report.sections import attention
 from quartet.results import Result
 
 MODELS = {
@@ -202,6 +203,22 @@ def _model(name: str, seed: int, worse: float) -> Iterator[Result]:
         for reading, spearman in (("untuned", 0.31), ("nli", 0.45)):
             yield row(
                 "sts", f"{name}/{reading}", "stsb", "test", "spearman", spearman / worse, 1379, 0.03, seed
+            )
+    yield row("squad", name, "squad1", "dev", "em", 0.31 / worse, 700, 0.03, seed)
+    yield row("squad", name, "squad1", "dev", "f1", 0.42 / worse, 700, 0.03, seed)
+    yield row("race", name, "race", "dev", "accuracy", 0.36 / worse, 1400, 0.02, seed)
+    for reading, share in (("layer-1", 0.4), ("uniform", 0.3)):
+        for metric in attention.HEADS:
+            yield row(
+                "attention",
+                f"{name}/{reading}",
+                "wikipedia-sample",
+                "test",
+                metric,
+                share / worse,
+                900,
+                0.01,
+                seed,
             )
     yield row("blimp", name, "blimp", "test", "accuracy", 0.56 / worse, 67_000, 0.004, seed)
     yield row("blimp", name, "blimp/wh_island", "test", "accuracy", 0.61 / worse, 1000, 0.03, seed)

@@ -28,6 +28,13 @@ def add(workspace: Path, text: str) -> Layout:
     return Layout("tiny")
 
 
+def only_sets_of_mine(workspace: Path) -> None:
+    """Take the preset's own set of the kind sts out."""
+    path = workspace / "params.yaml"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if not line.startswith("  stsb: {kind: sts")))
+
+
 def stsb(dev: str, sha256: str = "null") -> str:
     return (
         "  mine:\n    kind: sts\n    format: stsb\n    license: mine\n"
@@ -38,6 +45,7 @@ def stsb(dev: str, sha256: str = "null") -> str:
 def test_the_hubs_table_and_a_gzipped_text_are_told_apart_by_their_endings(workspace: Path) -> None:
     layout = add(workspace, stsb("dev.v1.csv.gz"))
     (workspace / "dev.v1.csv.gz").write_bytes(gzip.compress("".join(PAIRS).encode()))
+    only_sets_of_mine(workspace)
     tasks("mine")
     ((name, splits),) = sets_of("sts", load(), layout)
     assert name == "mine"
@@ -73,6 +81,7 @@ def test_an_absent_set_is_named_with_the_way_to_get_it_and_read_when_it_has_come
     workspace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     layout = add(workspace, stsb("dev.csv"))
+    only_sets_of_mine(workspace)
     tasks("mine")
     assert "mine: not available: dev.csv: no such file or folder; to be had from" in capsys.readouterr().err
     assert list(sets_of("sts", load(), layout)) == []

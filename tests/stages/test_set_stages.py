@@ -12,9 +12,10 @@ import pytest
 
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import TASK_STAGES, load
-from pipeline.task_sets import KINDS, PUBLISHED, sets_of
+from pipeline.task_sets import KINDS, sets_of
 from quartet.errors import InputError
 from quartet.evaluation.datasets import SimilaritySet, WordPairs
+from quartet.evaluation.sets import KINDS as PUBLISHED
 from quartet.files import read_json
 from quartet.nbest.formats import jsonl
 from stages.catalogue import catalogue
@@ -187,10 +188,10 @@ def test_the_catalogue_names_what_there_is_even_where_there_is_nothing(
     text = (workspace / "params.yaml").read_text()
     lists = text[text.index("nbest:") : text.index("evaluate:")]
     text = text.replace(lists, "nbest: {}\ntasks: {}\n")
-    for stage in ("rerank", "sts", "wordsim", "finetune"):
+    for stage in ("rerank", *TASK_STAGES):
         text = re.sub(rf"\n  {stage}: \[.*\]", f"\n  {stage}: []", text)
     (workspace / "params.yaml").write_text(text)
     catalogue()
-    for folder in (layout.all_nbest, *(layout.tasks(kind) for kind in KINDS)):
+    for folder in (layout.all_nbest, *(layout.tasks(kind) for kind in (*KINDS, *PUBLISHED))):
         assert read_json(layout.catalogue(folder)) == []
     assert set(itertools.chain(*TASK_STAGES.values())) == {*KINDS, *PUBLISHED}
