@@ -77,7 +77,8 @@ class Corpus(Source):
     """An entry of ``corpora:``.
 
     Attributes:
-        split: None where the file says ``given``: a corpus of the kind ``wikitext`` brings its splits, and only that.
+        split: None where the file says ``given``: the corpus brings its splits, as ``wikitext`` always does, and a folder
+            of texts does in its folders ``train``, ``valid`` and ``test``.
         limit: the number of documents that are read (0: all); of each split where they are given.
     """
 
@@ -89,10 +90,10 @@ class Corpus(Source):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if (self.kind == "wikitext") != (self.split is None):
-            raise ValueError(
-                "split: given goes with kind: wikitext, which brings its own splits, and with no other kind"
-            )
+        if self.kind == "wikitext" and self.split is not None:
+            raise ValueError("kind wikitext brings its own splits: write split: given")
+        if self.kind == "wikipedia" and self.split is None:
+            raise ValueError("a dump of Wikipedia has no splits: write their shares")
 
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)

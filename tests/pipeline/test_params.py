@@ -47,9 +47,12 @@ def test_a_model_entry_gives_the_model_alone_and_its_training() -> None:
 
 
 def test_a_corpus_may_bring_its_splits(tmp_path: Path) -> None:
-    text = SAMPLE.replace("kind: wikipedia\n", "kind: wikitext\n", 1)
-    (tmp_path / "params.yaml").write_text(text.replace("split: {valid: 0.1, test: 0.1}", "split: given", 1))
-    assert load(tmp_path / "params.yaml").corpora["wikipedia-sample"].split is None
+    for kind in ("wikitext", "text"):
+        text = SAMPLE.replace("kind: wikipedia\n", f"kind: {kind}\n", 1)
+        (tmp_path / "params.yaml").write_text(
+            text.replace("split: {valid: 0.1, test: 0.1}", "split: given", 1)
+        )
+        assert load(tmp_path / "params.yaml").corpora["wikipedia-sample"].split is None
 
 
 # (what stands in the sample, what takes its place, what is said)
@@ -180,12 +183,12 @@ MISTAKES = {
     "splits that are not given": (
         "split: {valid: 0.1, test: 0.1}",
         "split: given",
-        "corpora.wikipedia-sample: split: given goes with kind: wikitext",
+        "corpora.wikipedia-sample: a dump of Wikipedia has no splits",
     ),
     "shares of a corpus with splits": (
         "kind: wikipedia\n",
         "kind: wikitext\n",
-        "corpora.wikipedia-sample: split: given goes with kind: wikitext",
+        "corpora.wikipedia-sample: kind wikitext brings its own splits",
     ),
     "a grid backwards": (
         "start: 0.0, stop: 1.0",

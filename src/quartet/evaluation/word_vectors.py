@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ VectorFormat = Literal["glove", "word2vec", "word2vec-binary"]
 #: What gensim raises at files that are broken or of another format.
 _BROKEN = (
     *(ValueError, EOFError, KeyError, IndexError, TypeError, AttributeError),
-    *(MemoryError, OverflowError, ImportError, pickle.UnpicklingError, OSError),
+    *(MemoryError, OverflowError, OSError),
 )
 
 
