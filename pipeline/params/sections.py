@@ -77,8 +77,8 @@ class Corpus(Source):
     """An entry of ``corpora:``.
 
     Attributes:
-        split: None where the file says ``given``: the corpus brings its splits, as ``wikitext`` always does, and a folder
-            of texts does in its folders ``train``, ``valid`` and ``test``.
+        split: None where the file says ``given``: the corpus brings its splits, as ``wikitext`` always does and a
+            folder of texts does in its folders ``train``, ``valid`` and ``test``.
         limit: the number of documents that are read (0: all); of each split where they are given.
     """
 
