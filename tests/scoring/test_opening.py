@@ -23,7 +23,6 @@ LISTS = [nbest("u1", "the cat", ("the cat", -1.0), ("a mat", -1.2)), nbest("u2",
 
 def opened(kind: str, folder: Path, small_corpus: Small) -> LanguageModel | NgramLM | PretrainedLM:
     if kind == "n-gram":
-        pytest.importorskip("kenlm")
         make(folder, TokenConfig(lowercase=True, punctuation="strip"), TEXTS[:50])
     elif kind in ("bert", "gpt2"):
         transformers()

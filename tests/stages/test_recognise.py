@@ -17,8 +17,6 @@ from tests.nbest.generate import speech_toy
 from tests.nbest.generate.speech_toy import sound, write_sound
 from tests.stages.test_set_stages import change
 
-pytest.importorskip("soundfile", reason="needs the extra speech")
-
 NAME = "toy-whisper"
 SECTION = """
 recognisers:

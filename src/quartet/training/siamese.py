@@ -14,16 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.data.batch import Batch, is_own
-from quartet.errors import InputError
-from quartet.files import atomic_path
 from quartet.models.architectures import build_for
 from quartet.scoring.language_model import LanguageModel
+from quartet.training.kept import kept
 from quartet.training.tuning import Progress, TaskModel, Tuning, seeded, tune
 
 #: Two sentences and the number of their label.
@@ -98,25 +95,6 @@ class Siamese(TaskModel[LabelledPair, _Item]):
         labels: list[int] = torch.cat(parts).tolist()
         return labels
 
-    def save(self, path: Path) -> None:
-        """Write the tuned weights, encoder and output, as one safetensors file."""
-        tensors = {name: tensor.detach().contiguous().cpu() for name, tensor in self.state_dict().items()}
-        with atomic_path(path) as temporary:
-            save_file(tensors, temporary)
-
-    def restore(self, path: Path) -> None:
-        """Take the weights that :meth:`save` wrote.
-
-        Raises:
-            InputError: the file is not whole, or holds another model's weights.
-        """
-        try:
-            self.load_state_dict(load_file(path))
-        except (SafetensorError, RuntimeError) as error:
-            reason = str(error).splitlines()[0]
-            raise InputError(path, f"not the weights of this model ({reason})", "delete the file") from error
-        self.eval().to(self.model.device)
-
 
 def embed(model: LanguageModel, texts: Sequence[str]) -> np.ndarray:
     """(len(texts), D): the mean of the last layer over each text's own tokens, the input intact, each text read once.
@@ -143,8 +121,7 @@ def tuned(
     Args:
         classes: how many labels there are.
         max_length: tokens that are read of a sentence in training, specials included; None: the model's.
-        resume: where the tuned weights are kept: taken from there if they are there, else written when all is done. It
-            must belong to this very model, pairs and settings: the caller names it by a hash of them.
+        resume: where the tuned weights are kept, see :func:`quartet.training.kept.kept`.
         progress: called with the steps done and all steps.
 
     Raises:
@@ -153,12 +130,7 @@ def tuned(
     """
     seeded(settings)
     siamese = Siamese(model, classes, max_length)
-    if resume is not None and resume.is_file():
-        siamese.restore(resume)
-        return siamese
-    tune(siamese, pairs, settings, progress=progress)
-    if resume is not None:
-        siamese.save(resume)
+    kept(siamese, resume, lambda: tune(siamese, pairs, settings, progress=progress))
     return siamese
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pytest
+import soundfile
 import torch
+from ctranslate2.converters import TransformersConverter
 from numpy.typing import NDArray
 from tokenizers import ByteLevelBPETokenizer
 
@@ -81,10 +81,7 @@ def save_whisper(folder: Path, *, multilingual: bool = False, towards_end: float
 
 def converted(folder: Path, target: Path) -> Path:
     """The same model for CTranslate2, by its own converter."""
-    ctranslate2: Any = pytest.importorskip("ctranslate2", reason="needs the extra speech")
-    converter = ctranslate2.converters.TransformersConverter(
-        str(folder), copy_files=["tokenizer.json", "preprocessor_config.json"]
-    )
+    converter = TransformersConverter(str(folder), copy_files=["tokenizer.json", "preprocessor_config.json"])
     converter.convert(str(target))
     return target
 
@@ -100,7 +97,6 @@ def sound(number: int, seconds: float = 0.7, rate: int = RATE) -> NDArray[np.flo
 
 def write_sound(path: Path, samples: NDArray[np.float32], rate: int = RATE) -> Path:
     """A file in the format of its suffix."""
-    soundfile: Any = pytest.importorskip("soundfile", reason="needs the extra speech")
     path.parent.mkdir(parents=True, exist_ok=True)
     soundfile.write(path, samples, rate)
     return path

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 
 from quartet.errors import InputError
 from quartet.nbest.generate import audio
 from quartet.nbest.generate.audio import RATE, length, read_samples
 from tests.nbest.generate.speech_toy import sound, write_sound
-
-soundfile = pytest.importorskip("soundfile", reason="needs the extra speech")
 
 PLACE = 'utterance "a-1"'
 

@@ -74,7 +74,6 @@ def test_other_models_are_no_whisper(tmp_path: Path, saved: Path) -> None:
     with pytest.raises(InputError, match="bert: a bert is no Whisper"):
         opened(tmp_path / "bert")
     with pytest.raises(InputError, match="no Whisper for CTranslate2"):
-        pytest.importorskip("ctranslate2", reason="needs the extra speech")
         opened(saved, "ctranslate2")
 
 
@@ -139,8 +138,6 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch,
 
 def test_a_name_on_the_hub_needs_its_revision() -> None:
     for engine in PRECISIONS:
-        if engine == "ctranslate2":
-            pytest.importorskip("ctranslate2", reason="needs the extra speech")
         with pytest.raises(InputError, match="needs its revision"):
             opened(Path("owner/name"), engine)
 
