@@ -13,6 +13,7 @@ from pipeline.run import main
 from pipeline.similarity import System, texts_of
 from pipeline.tracking import stage_run
 from pipeline.trained import trained
+from quartet.errors import InputError
 from quartet.evaluation.sets.nli import LABELS
 from quartet.results import Result, write_results
 from quartet.training.siamese import embed, tuned, untrained
@@ -26,6 +27,10 @@ def nli(name: str) -> None:
     """
     params = load()
     layout = Layout(params.experiment)
+    if not params.nli.sets:
+        raise InputError(
+            "params.yaml: nli.sets", "names no set to tune on", "name entries of tasks of kind: nli"
+        )
     rows: list[Result] = []
     kept = []
     with stage_run(params, "nli", name) as run:

@@ -176,3 +176,9 @@ def test_a_set_that_teaches_nothing_is_refused(params: Any, name: str, message: 
     params.nli = Nli(**{**vars(params.nli), "sets": [name]})
     with pytest.raises(InputError, match=message):
         nli_sets(params, Layout("made-up"))
+
+
+def test_no_set_to_tune_on_at_all_is_a_mistake(params: Any) -> None:
+    params.nli = Nli(**{**vars(params.nli), "sets": []})
+    with pytest.raises(InputError, match=r"params\.yaml: nli\.sets: names no set to tune on"):
+        stage.nli("segabert")
