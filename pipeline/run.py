@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable
 
 from quartet.errors import USER_ERROR, InputError, system_error
+from quartet.runtime.memory import keep_freed_memory
 
 
 def main(function: Callable[..., None], arguments: list[str] | None = None) -> None:
@@ -18,6 +19,7 @@ def main(function: Callable[..., None], arguments: list[str] | None = None) -> N
         function: takes the command line's arguments, all texts, by position.
         arguments: the command line; ``--debug`` (or ``QUARTET_DEBUG=1``) shows where an error came from.
     """
+    keep_freed_memory()
     given = sys.argv[1:] if arguments is None else list(arguments)
     debug = "--debug" in given or os.environ.get("QUARTET_DEBUG", "") not in ("", "0")
     given = [argument for argument in given if argument != "--debug"]

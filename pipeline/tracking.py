@@ -221,7 +221,13 @@ def _git(*arguments: str) -> str:
 
 
 def _log_seconds(run: Run, rows: list[dict[str, Any]]) -> None:
-    run.log_metrics({f"seconds/{row['name']}": float(row["seconds"]) for row in rows})
+    """The durations, and what was measured of how they were used."""
+    found = {f"seconds/{row['name']}": float(row["seconds"]) for row in rows}
+    for row in rows:
+        found |= {
+            f"{metric}/{row['name']}": float(value) for metric, value in row.get("measures", {}).items()
+        }
+    run.log_metrics(found)
 
 
 def _log_curve(run: Run, path: Path) -> None:

@@ -19,9 +19,11 @@ from quartet.files import atomic_dir, atomic_path, read_json, sha256, write_json
 from quartet.models.checkpoint import ModelCard, copy_model, load_card, save_model
 from quartet.pretrained import content_hash, local_folder
 from quartet.results import Measure, Result, write_results
+from quartet.runtime.peak import matrix_product_peak
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.fit import fit
+from quartet.training.fit import Trained, fit
+from quartet.training.flops import training_flops
 
 #: The code that decides what a training does: a change of it starts anew.
 CODE = ("models", "objectives", "data", "training", "text")
@@ -47,7 +49,7 @@ def pretrain(name: str) -> None:
                 train_seed(layout, name, model, seed, folder, device, run)
             done = read_json(folder / "curve.json")["run"]
             run.stopwatch.add(
-                f"train/seed-{seed}", done["seconds"], steps=done["steps"], tokens=done["tokens"]
+                f"train/seed-{seed}", done["seconds"], steps=done["steps"], measures=done["measures"]
             )
         with atomic_dir(layout.models / name) as output:
             for seed, folder in finished.items():
@@ -134,12 +136,43 @@ def train_seed(
             "targets": trained.targets,
             "tokens": trained.tokens,
             "cut": trained.cut,
-            "run": {"seconds": trained.seconds, "steps": trained.steps, "tokens": trained.run_tokens},
+            "run": {
+                "seconds": trained.seconds,
+                "steps": trained.steps,
+                "measures": speed(model, trained, device),
+            },
         },
     )
     with atomic_dir(folder / "model") as output:
         save_model(output, {"last": trained.network.state_dict(), "best": trained.best}, card, tokenizer)
     (folder / "resume.ckpt").unlink(missing_ok=True)
+
+
+def speed(model: Model, trained: Trained, device: str) -> dict[str, float]:
+    """How well the last run of a training used the device; empty where it had no steps left to do.
+
+    The shares are of the seconds of its steps; `flops-utilisation` is of the measured peak of this device's matrix
+    products in the training's precision, and counts real tokens alone.
+    """
+    work = trained.work
+    if not trained.run_tokens:
+        return {}
+    flops = training_flops(
+        model.config,
+        trained.network.vocabulary,
+        trained.run_tokens,
+        work.targets,
+        work.pairs / trained.run_tokens,
+    )
+    peak = matrix_product_peak(device, model.training.precision)
+    return {
+        "tokens-per-second": trained.run_tokens / work.seconds,
+        "flops-per-second": flops / work.seconds,
+        "peak-flops-per-second": peak,
+        "flops-utilisation": flops / work.seconds / peak,
+        "batch-making": work.waiting / work.seconds,
+        "padding": 1 - trained.run_tokens / work.places,
+    }
 
 
 def write_curves(path: Path, curves: dict[int, dict[str, list[list[float]]]]) -> None:

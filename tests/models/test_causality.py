@@ -99,8 +99,12 @@ def test_a_causal_encoder_knows_nothing_of_what_comes(
 
 
 def leaves_the_past(settings_: dict[str, Any], seed: int, lengths: list[int], data: st.DataObject) -> None:
-    """Draw what comes before (the memory), the window, and a change in it: all outputs before it must stay."""
-    network = network_of(seed, **settings_)
+    """Draw what comes before (the memory), the window, and a change in it: all outputs before it must stay.
+
+    In float64, to its rounding: the tables of offsets are as large as the offsets that occur, and a product's rounding
+    depends on its size.
+    """
+    network = network_of(seed, **settings_).double()
     index = settings_["recurrence"]["index"]
     width = max(lengths)
     earlier = data.draw(st.integers(0, 6))
@@ -115,7 +119,7 @@ def leaves_the_past(settings_: dict[str, Any], seed: int, lengths: list[int], da
     what = data.draw(st.sampled_from(CHANGES))
     before_BTD = read.through(network, memory)
     after_BTD = read.changed(start, what).through(network, memory)
-    assert torch.equal(before_BTD[:, :start], after_BTD[:, :start])
+    torch.testing.assert_close(before_BTD[:, :start], after_BTD[:, :start], rtol=0, atol=1e-12)
     if what == "ids":
         moved_BT = (before_BTD[:, start:] != after_BTD[:, start:]).any(-1)
         assert moved_BT[read.real_BT[:, start:]].all()

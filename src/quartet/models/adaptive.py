@@ -103,6 +103,10 @@ class AdaptiveHead(nn.Module):
             parts.append(tail_N1 + self.inside(hidden_ND, cluster, tokens))
         return torch.cat(parts, dim=-1)
 
+    def loss(self, hidden_ND: Tensor, targets_N: Tensor, tokens: AdaptiveEmbedding) -> Tensor:
+        """(N, D) and (N,) ids -> minus the sum of the targets' log-probabilities, for training."""
+        return -self.target_logprobs(hidden_ND, targets_N, tokens).sum()
+
     def target_logprobs(self, hidden_ND: Tensor, targets_N: Tensor, tokens: AdaptiveEmbedding) -> Tensor:
         """(N, D) and (N,) ids -> (N,) log-probabilities; a tail is computed for the targets that are in it alone."""
         first = self.first(hidden_ND, tokens)

@@ -2,10 +2,37 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.models.config import ModelConfig
+
+
+def fused_attention(
+    q_BHTK: Tensor,
+    k_BHSK: Tensor,
+    v_BHSK: Tensor,
+    *,
+    mask: Tensor | None = None,
+    dropout: float = 0.0,
+    causal: bool = False,
+    scale: float | None = None,
+) -> Tensor:
+    """softmax(q k^T scale + mask) v in one kernel: (B, H, T, V's width).
+
+    Under bfloat16 autocast a CPU still attends in float32: its kernel's backward pass is several times as slow in
+    bfloat16, and the products around it, which are most of the work, keep the short type.
+    """
+    kind = q_BHTK.device.type
+    wide = kind == "cpu" and torch.is_autocast_enabled(kind)
+    with torch.autocast(kind, enabled=not wide and torch.is_autocast_enabled(kind)):
+        if wide:
+            q_BHTK, k_BHSK, v_BHSK = q_BHTK.float(), k_BHSK.float(), v_BHSK.float()
+            mask = mask if mask is None or mask.dtype == torch.bool else mask.float()
+        return F.scaled_dot_product_attention(
+            q_BHTK, k_BHSK, v_BHSK, attn_mask=mask, dropout_p=dropout, is_causal=causal, scale=scale
+        )
 
 
 class MultiHeadAttention(nn.Module):
@@ -42,14 +69,12 @@ class MultiHeadAttention(nn.Module):
         )
         dropout = self.dropout if self.training else 0.0
         if allowed_B1TS is None:
-            context_BHTK = F.scaled_dot_product_attention(
-                q_BHTK, k_BHSK, v_BHSK, dropout_p=dropout, is_causal=causal
-            )
+            context_BHTK = fused_attention(q_BHTK, k_BHSK, v_BHSK, dropout=dropout, causal=causal)
         else:
             assert not causal, "give either a mask or causal"
             some_key_B1T1 = allowed_B1TS.any(dim=-1, keepdim=True)
-            context_BHTK = F.scaled_dot_product_attention(
-                q_BHTK, k_BHSK, v_BHSK, attn_mask=allowed_B1TS | ~some_key_B1T1, dropout_p=dropout
+            context_BHTK = fused_attention(
+                q_BHTK, k_BHSK, v_BHSK, mask=allowed_B1TS | ~some_key_B1T1, dropout=dropout
             )
             context_BHTK = context_BHTK * some_key_B1T1
         output: Tensor = self.output(context_BHTK.transpose(1, 2).flatten(2))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import torch
 from pydantic import TypeAdapter, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
@@ -102,19 +103,28 @@ def load_network(folder: Path, card: ModelCard, tokenizer: TextTokenizer) -> Net
     """Build the network and fill it with the weights that the card's ``training.weights`` names.
 
     Raises:
-        InputError: the weights are absent, truncated, or of another shape than config.json and tokenizer.json say.
+        InputError: the weights are absent, truncated, not finite, or of another shape or type of number than
+            config.json and tokenizer.json say.
     """
     path = folder / WEIGHTS[card.training.weights]
     if not path.is_file():
         raise InputError(path, "no such file", "train or copy the model again")
     try:
         tensors = load_file(path)
-    except SafetensorError as error:
+    except (SafetensorError, OSError) as error:
         raise InputError(
             path, f"not a whole safetensors file ({error})", "train or copy the model again"
         ) from error
+    there, least = sum(tensor.numel() for tensor in tensors.values()), least_numbers(card.model)
+    if there < least:  # before the network is made: it might fill the memory
+        raise InputError(
+            path,
+            f"holds {there:,} numbers, config.json asks for more",
+            "the files must come from one training",
+        )
     network = build_for(card.model, tokenizer)
-    expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+    own = network.state_dict()
+    expected = {name: tuple(tensor.shape) for name, tensor in own.items()}
     found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     if expected != found:
         name = min(key for key in expected.keys() | found.keys() if expected.get(key) != found.get(key))
@@ -123,8 +133,21 @@ def load_network(folder: Path, card: ModelCard, tokenizer: TextTokenizer) -> Net
             f"tensor {name} has shape {found.get(name)} where config.json and tokenizer.json need {expected.get(name)}",
             "the files must come from one training",
         )
+    for name, tensor in tensors.items():
+        wrong = tensor.dtype != own[name].dtype
+        if wrong or not bool(torch.isfinite(tensor).all()):
+            reason = f"is {tensor.dtype}, not {own[name].dtype}" if wrong else "holds NaN or infinity"
+            raise InputError(path, f"tensor {name} {reason}", "train or copy the model again")
     network.load_state_dict(tensors)
     return network.eval()
+
+
+def least_numbers(config: ModelConfig) -> int:
+    """How many numbers a network has at least: those of its layers' matrices and of its tables of positions."""
+    rows = {"sequence": config.max_length} | dataclasses.asdict(config.maxima)
+    absolute = config.architecture != "transformer-xl"
+    tables = sum(rows[position] for position in config.positions) if absolute else 0
+    return config.dim * (config.layers * (3 * config.dim + 2 * config.inner) + tables)
 
 
 def copy_model(source: Path, target: Path) -> None:

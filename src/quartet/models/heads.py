@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.models.config import ModelConfig
+from quartet.models.fused_loss import summed_cross_entropy
 
 #: Logits of a tile, 256 rows by 2,048 of the vocabulary: 2 MiB.
 TILE_ROWS, TILE_COLUMNS = 256, 2048
@@ -37,6 +38,10 @@ class VocabularyHead(nn.Module):
     def logprobs(self, hidden_ND: Tensor, tokens: nn.Embedding) -> Tensor:
         """(..., D) -> (..., V) log-probabilities."""
         return F.log_softmax(self.logits(hidden_ND, tokens).float(), dim=-1)
+
+    def loss(self, hidden_ND: Tensor, targets_N: Tensor, tokens: nn.Embedding) -> Tensor:
+        """(N, D) and (N,) ids -> minus the sum of the targets' log-probabilities, for training."""
+        return summed_cross_entropy(self.transform(hidden_ND), tokens.weight, self.bias_V, targets_N)
 
     def target_logprobs(self, hidden_ND: Tensor, targets_N: Tensor, tokens: nn.Embedding) -> Tensor:
         """(N, D) and (N,) ids -> (N,) log-probabilities of the targets."""

@@ -91,6 +91,11 @@ class Network(nn.Module, ABC):
         logprobs: Tensor = self.head.target_logprobs(hidden_ND, targets_N, self.tokens)  # type: ignore[arg-type]
         return logprobs
 
+    def loss(self, hidden_ND: Tensor, targets_N: Tensor) -> Tensor:
+        """(N, D) and (N,) ids -> a scalar, minus the sum of the targets' log-probabilities, for training."""
+        loss: Tensor = self.head.loss(hidden_ND, targets_N, self.tokens)  # type: ignore[arg-type]
+        return loss
+
     def table(self) -> Tensor:
         """(V, D): the bare token embeddings."""
         every_V = torch.arange(self.vocabulary, device=next(self.parameters()).device)

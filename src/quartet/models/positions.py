@@ -6,7 +6,7 @@ D width, H heads, K width of a head, N any selection of tokens, V vocabulary, P 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -136,6 +136,18 @@ class RelativePhases(nn.Module):
         self.register_buffer(
             "frequencies_F", torch.cat(parts).to(torch.get_default_dtype()), persistent=False
         )
+
+    def kinds(self) -> Iterator[tuple[int, Tensor, Tensor]]:
+        """Of each kind: its column of the positions, its frequencies, and its columns of D (sines, then cosines)."""
+        at = 0
+        for column, width in zip(self.columns, self.widths, strict=True):
+            sines_F = torch.arange(at, at + width, device=self.frequencies_F.device)
+            yield (
+                column,
+                self.frequencies_F[at : at + width],
+                torch.cat([sines_F, sines_F + sum(self.widths)]),
+            )
+            at += width
 
     def angles(self, offsets_BSP: Tensor) -> Tensor:
         """Angles (B, S, D/2) of positions counted from any origin of the row: a near one keeps them small and exact."""

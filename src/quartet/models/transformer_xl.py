@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from quartet.models.attention import fused_attention
 from quartet.models.config import ModelConfig
 from quartet.models.network import Memory, Network
 from quartet.models.positions import RelativePhases
-from quartet.models.released_offsets import by_distance, offsets_to_last
-
-
-@dataclass(frozen=True)
-class Relative:
-    """The position side of Eq. 1.
-
-    Attributes:
-        phases_BSD: the key side: of each place, or (offsets as released) of each distance.
-        angles_BSF: the angles of each place, for the query side; None: offsets as released, which have none.
-    """
-
-    phases_BSD: Tensor
-    angles_BSF: Tensor | None
+from quartet.models.relative_scores import RelativeScores, ReleasedScores, exact_scores
 
 
 class RelativeAttention(nn.Module):
     """Eq. 1: (q + u) . k + (q + v) . W_R R, over the memory and the window, causal.
 
-    With exact offsets both terms are dot products (see :class:`RelativePhases`), so they are laid side by side and one
-    fused attention computes them: no tensor of T x S x D is made.
+    The position term is a score of each pair (see :mod:`quartet.models.relative_scores`) that one attention kernel adds
+    to the content's: no tensor of T x S x D is made.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -51,36 +37,23 @@ class RelativeAttention(nn.Module):
         source_BSD: Tensor,
         content_bias_HK: Tensor,
         position_bias_HK: Tensor,
-        relative: Relative,
+        relative: RelativeScores,
     ) -> Tensor:
         """(B, T, D) queries over (B, S, D) sources, of which the last T are the queries' own places."""
         tokens, keys = x_BTD.shape[1], source_BSD.shape[1]
         q_BTHK = self.query(x_BTD).unflatten(-1, (self.heads, self.width))
         k_BHSK = self.key(source_BSD).unflatten(-1, (self.heads, self.width)).transpose(1, 2)
         v_BHSK = self.value(source_BSD).unflatten(-1, (self.heads, self.width)).transpose(1, 2)
-        # g = W_R^T (q + v), one vector of width D a head.
-        g_BTHD = torch.einsum(
-            "bthk,hkd->bthd",
-            q_BTHK + position_bias_HK,
-            self.position.weight.unflatten(0, (self.heads, self.width)),
+        scores_BHTS = relative.scores(
+            q_BTHK + position_bias_HK, self.position.weight.unflatten(0, (self.heads, self.width))
         )
-        queries_BHTX = (q_BTHK + content_bias_HK).transpose(1, 2)
-        keys_BHSX = k_BHSK
-        mask_TS = torch.ones(tokens, keys, dtype=torch.bool, device=x_BTD.device).tril(keys - tokens)
-        if relative.angles_BSF is not None:
-            turned_BTHD = RelativePhases.queries(g_BTHD, relative.angles_BSF[:, -tokens:])
-            queries_BHTX = torch.cat([queries_BHTX, turned_BTHD.transpose(1, 2)], dim=-1)
-            phases_BHSD = relative.phases_BSD[:, None].expand(-1, self.heads, -1, -1)
-            keys_BHSX = torch.cat([k_BHSK, phases_BHSD], dim=-1)
-        else:
-            scores_BHTS = torch.einsum("bthd,bkd->bhtk", g_BTHD, relative.phases_BSD)
-            mask_TS = (by_distance(scores_BHTS) * self.width**-0.5).masked_fill(~mask_TS, -torch.inf)
-        context_BHTK = F.scaled_dot_product_attention(
-            queries_BHTX,
-            keys_BHSX,
+        future_TS = torch.ones(tokens, keys, dtype=torch.bool, device=x_BTD.device).triu(keys - tokens + 1)
+        context_BHTK = fused_attention(
+            (q_BTHK + content_bias_HK).transpose(1, 2),
+            k_BHSK,
             v_BHSK,
-            attn_mask=mask_TS,
-            dropout_p=self.dropout if self.training else 0.0,
+            mask=(scores_BHTS * self.width**-0.5).masked_fill(future_TS, -torch.inf),
+            dropout=self.dropout if self.training else 0.0,
             scale=self.width**-0.5,
         )
         output: Tensor = self.output(context_BHTK.transpose(1, 2).flatten(2))
@@ -100,7 +73,7 @@ class RecurrentLayer(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
-        self, x_BTD: Tensor, source_BSD: Tensor, u_HK: Tensor, v_HK: Tensor, relative: Relative
+        self, x_BTD: Tensor, source_BSD: Tensor, u_HK: Tensor, v_HK: Tensor, relative: RelativeScores
     ) -> Tensor:
         attended_BTD = self.attention(x_BTD, source_BSD, u_HK, v_HK, relative)
         x_BTD = self.attention_norm(x_BTD + self.dropout(attended_BTD))
@@ -149,13 +122,10 @@ class TransformerXL(Network):
             x_BTD = layer(x_BTD, source_BSD, self.u_HK, self.v_HK, relative)
         return self.dropout(x_BTD), self._remember(inputs_BSD, positions_BSP)
 
-    def _relative(self, positions_BSP: Tensor, real_BT: Tensor) -> Relative:
+    def _relative(self, positions_BSP: Tensor, real_BT: Tensor) -> RelativeScores:
         if self.config.recurrence.offset == "exact":
-            angles_BSF = self.phases.angles(positions_BSP - positions_BSP[:, :1])
-            return Relative(RelativePhases.keys(angles_BSF), angles_BSF)
-        last_B = positions_BSP.shape[1] - real_BT.shape[1] + real_BT.sum(dim=1) - 1
-        offsets_BSP = offsets_to_last(positions_BSP, last_B)
-        return Relative(RelativePhases.keys(self.phases.angles(offsets_BSP)), None)
+            return exact_scores(self.phases, positions_BSP, real_BT.shape[1])
+        return ReleasedScores.of(self.phases, positions_BSP, real_BT)
 
     def _remember(self, inputs_BSD: list[Tensor], positions_BSP: Tensor) -> Memory | None:
         """The last M tokens of each layer's input, without their graph."""

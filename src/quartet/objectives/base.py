@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from quartet.data.batch import Batch, closes, is_own
@@ -97,5 +98,6 @@ class Objective(ABC):
         hidden_BTD, memory = network(inputs_BT, batch.positions_BTP, batch.real_BT, memory)
         wanted_BT = targets_BT != IGNORED
         targets_N = targets_BT[wanted_BT]
-        loss = -network.target_logprobs(hidden_BTD[wanted_BT], targets_N).sum()
-        return loss, len(targets_N), memory
+        if torch.is_grad_enabled():
+            return network.loss(hidden_BTD[wanted_BT], targets_N), len(targets_N), memory
+        return -network.target_logprobs(hidden_BTD[wanted_BT], targets_N).sum(), len(targets_N), memory

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,37 @@ class ResumePoint(pl.Callback):
         if step % self.every == 0 and step < (trainer.max_steps or 0):
             with atomic_path(self.path) as temporary:
                 trainer.save_checkpoint(temporary)
+
+
+class Clock(pl.Callback):
+    """How long the training's steps took, without the validations between them.
+
+    Attributes:
+        training: seconds so far.
+    """
+
+    def __init__(self) -> None:
+        self.training = 0.0
+        self._begun = 0.0
+
+    def on_train_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        self._begun = time.perf_counter()
+
+    def on_validation_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        self._stop(trainer)
+
+    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        self._begun = time.perf_counter()
+
+    def on_train_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
+        self._stop(trainer)
+
+    def _stop(self, trainer: pl.Trainer) -> None:
+        if trainer.state.fn != "fit":
+            return
+        now = time.perf_counter()
+        self.training += now - self._begun
+        self._begun = now
 
 
 class ReportValidation(pl.Callback):

@@ -29,9 +29,28 @@ from quartet.objectives import OBJECTIVES
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import randomness
-from quartet.training.callbacks import Report, ReportValidation, ResumePoint
+from quartet.training.callbacks import Clock, Report, ReportValidation, ResumePoint
 from quartet.training.config import TrainingConfig
 from quartet.training.module import PretrainingModule
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one run of a training did.
+
+    Attributes:
+        seconds: of its steps, without validations.
+        waiting: seconds of these that went into making batches.
+        targets: tokens predicted.
+        pairs: keys attended to, summed over the real tokens.
+        places: tokens that went through the network, padding included.
+    """
+
+    seconds: float
+    waiting: float
+    targets: int
+    pairs: int
+    places: int
 
 
 @dataclass(frozen=True)
@@ -47,6 +66,7 @@ class Trained:
         tokens: real tokens read.
         cut: training tokens lost an epoch because their sentence is over the maximum length.
         seconds: of this run (from the resume point, if there was one); `steps` and `run_tokens` were done in it.
+        work: what this run did in the seconds of its steps.
     """
 
     network: Network
@@ -60,6 +80,7 @@ class Trained:
     seconds: float
     steps: int
     run_tokens: int
+    work: Work
 
 
 class _Training(IterableDataset[Batch]):
@@ -70,14 +91,15 @@ class _Training(IterableDataset[Batch]):
         self.start = start
         self.parts = parts
         self.targets = targets
+        self.seconds = 0.0  # spent on making batches
 
     def __iter__(self) -> Iterator[Batch]:
         for step in itertools.count(self.start):
+            begun = time.perf_counter()
             batch = self.source.batch(step)
-            if self.parts == 1:
-                yield batch
-            else:
-                yield from batch.split(self.parts, self.targets(batch))
+            parts = [batch] if self.parts == 1 else batch.split(self.parts, self.targets(batch))
+            self.seconds += time.perf_counter() - begun
+            yield from parts
 
 
 class _Validation(IterableDataset[Batch]):
@@ -164,6 +186,8 @@ def fit(
     )
     callbacks: list[pl.Callback] = []
     validate_every = min(training.validate_every, training.steps)
+    clock = Clock()
+    callbacks.append(clock)
     if report is not None:
         callbacks.append(ReportValidation(report))
     callbacks.append(ResumePoint(resume, training.checkpoint_every, validate_every))
@@ -216,4 +240,5 @@ def fit(
         seconds,
         training.steps - done,
         module.tokens - tokens_before,
+        Work(clock.training, batches.seconds, module.targets, module.pairs, module.places),
     )

@@ -24,6 +24,8 @@ class PretrainingModule(pl.LightningModule):
         curve: (step, validation loss in nats a target) so far.
         best: the weights at the lowest point of the curve, on the CPU.
         tokens: real (unpadded) tokens read in training so far.
+        targets, pairs, places: predicted tokens, keys attended to by the real tokens, and tokens with padding, in this
+            process.
         validation_targets: targets behind each point of the curve.
     """
 
@@ -36,6 +38,7 @@ class PretrainingModule(pl.LightningModule):
         self.curve: list[tuple[int, float]] = []
         self.best: dict[str, Tensor] = {}
         self.tokens = 0
+        self.targets = self.pairs = self.places = 0
         self.validation_targets = 0
         self._memory: dict[int, Memory | None] = {}  # of each part of a batch
         self._validation_memory: Memory | None = None
@@ -55,8 +58,15 @@ class PretrainingModule(pl.LightningModule):
                 f"the loss is {loss.item()}",
                 "lower training.learning_rate, lengthen training.warmup, or set training.clip",
             )
-        self.tokens += int(batch.real_BT.sum())
+        self._count(batch, targets, 0 if memory is None else memory.positions_BMP.shape[1])
         return loss * self.config.accumulate  # Lightning divides by it
+
+    def _count(self, batch: Batch, targets: int, remembered: int) -> None:
+        lengths_B = batch.real_BT.sum(dim=1)
+        self.tokens += int(lengths_B.sum())
+        self.targets += targets
+        self.pairs += int((lengths_B * (lengths_B + remembered)).sum())
+        self.places += batch.real_BT.numel()
 
     def on_validation_epoch_start(self) -> None:
         self._validation_memory = None
@@ -89,6 +99,18 @@ class PretrainingModule(pl.LightningModule):
     def configure_optimizers(self) -> Any:
         optimiser, scheduler = build_optimiser(self.network, self.config)
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+    def configure_gradient_clipping(
+        self,
+        optimizer: torch.optim.Optimizer,
+        gradient_clip_val: float | None = None,
+        gradient_clip_algorithm: str | None = None,
+    ) -> None:
+        """Clip here but for fp16, whose scaled gradients only Lightning can: it refuses a fused optimiser's."""
+        if self.config.precision == "fp16":
+            self.clip_gradients(optimizer, gradient_clip_val, gradient_clip_algorithm)
+        elif gradient_clip_val:
+            torch.nn.utils.clip_grad_norm_(self.network.parameters(), gradient_clip_val)
 
     def transfer_batch_to_device(self, batch: Batch, device: torch.device, dataloader_idx: int) -> Batch:
         return batch.to(device)

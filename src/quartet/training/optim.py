@@ -46,7 +46,6 @@ def build_optimiser(network: nn.Module, config: TrainingConfig) -> tuple[torch.o
         lr=config.learning_rate,
         betas=config.betas,
         eps=config.epsilon,
-        fused=config.precision
-        == "fp32",  # Lightning clips no gradients of a fused optimiser in mixed precision
+        fused=config.precision != "fp16",  # where Lightning clips itself, it clips for no fused optimiser
     )
     return optimiser, LambdaLR(optimiser, schedule(config))

@@ -18,7 +18,7 @@ from quartet.data.batch import Batch
 from quartet.scoring.language_model import LanguageModel
 from quartet.training import randomness
 from quartet.training.config import TrainingConfig
-from quartet.training.fit import silence_lightning
+from quartet.training.fit import lightning_precision, silence_lightning
 from quartet.training.optim import build_optimiser
 
 
@@ -90,6 +90,7 @@ def tune(
     """Train a task's model in place; it is left in evaluation mode, on the device of the pre-trained model.
 
     New layers are the caller's to initialise (under `seeded`). The same seed gives the same weights on one machine.
+    A model that was trained in bf16 is tuned in bf16, any other in fp32.
 
     Args:
         after_epoch: called with the number of epochs done, with the task's model in evaluation mode.
@@ -107,6 +108,7 @@ def tune(
         batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
         warmup=settings.warmup,
+        precision="bf16" if task.model.card.training.precision == "bf16" else "fp32",
     )
     device = task.model.device
     trainer = pl.Trainer(
@@ -114,6 +116,7 @@ def tune(
         devices=1,
         max_steps=training.steps,
         max_epochs=1,
+        precision=lightning_precision(training.precision, device),
         gradient_clip_val=training.clip,
         logger=False,
         enable_checkpointing=False,
@@ -166,6 +169,16 @@ class _Module(pl.LightningModule):
     def configure_optimizers(self) -> Any:
         optimiser, scheduler = build_optimiser(self, self.training_config)
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+    def configure_gradient_clipping(
+        self,
+        optimizer: torch.optim.Optimizer,
+        gradient_clip_val: float | None = None,
+        gradient_clip_algorithm: str | None = None,
+    ) -> None:
+        """Clip here: Lightning refuses a fused optimiser's gradients in mixed precision."""
+        if gradient_clip_val:
+            torch.nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
 
     def transfer_batch_to_device(self, item: Any, device: torch.device, dataloader_idx: int) -> Any:
         return item.to(device)

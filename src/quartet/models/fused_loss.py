@@ -1,0 +1,79 @@
+"""Cross-entropy over a large vocabulary in little memory: the gradient is made where the logits lie, part by part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+#: Bytes of logits that exist at a time. Blocks over 32 MiB glibc maps afresh each time, and their pages with them.
+AT_ONCE = 24 << 20
+
+#: Logits that are turned into their gradient together; on a CPU they stay in the cache meanwhile.
+TILE = 1 << 18
+
+
+def summed_cross_entropy(hidden_ND: Tensor, weight_VD: Tensor, bias_V: Tensor, targets_N: Tensor) -> Tensor:
+    """The sum over N of -log softmax(h W^T + b)[target], in nats: a scalar in fp32.
+
+    The same function as ``F.cross_entropy(F.linear(h, W, b), targets, reduction="sum")``, with the products in
+    autocast's type where autocast is on. Softmax minus one-hot is all that the gradient needs of the logits, so it is
+    made in the forward pass, in their place, for some rows at a time: memory does not grow with N x V. It cannot be
+    differentiated twice.
+    """
+    device = hidden_ND.device.type
+    dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else hidden_ND.dtype
+    loss: Tensor = _Summed.apply(hidden_ND, weight_VD, bias_V, targets_N, dtype)  # type: ignore[no-untyped-call]
+    return loss
+
+
+class _Summed(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, hidden_ND: Tensor, weight_VD: Tensor, bias_V: Tensor, targets_N: Tensor, dtype: torch.dtype
+    ) -> Tensor:
+        summed = torch.promote_types(dtype, torch.float32)
+        with torch.autocast(hidden_ND.device.type, enabled=False):
+            h_ND, w_VD, b_V = hidden_ND.to(dtype), weight_VD.to(dtype), bias_V.to(dtype)
+            rows = max(1, AT_ONCE // (len(bias_V) * h_ND.element_size()))
+            loss = hidden_ND.new_zeros((), dtype=summed)
+            grad_ND = torch.empty_like(h_ND)
+            grad_VD = torch.zeros_like(weight_VD, dtype=summed)
+            grad_V = torch.zeros_like(bias_V, dtype=summed)
+            for at in range(0, len(h_ND), rows):
+                part = slice(at, at + rows)
+                logits_NV = F.linear(h_ND[part], w_VD, b_V)
+                loss += _to_gradient(logits_NV, targets_N[part])
+                torch.mm(logits_NV, w_VD, out=grad_ND[part])
+                if dtype == summed:
+                    grad_VD.addmm_(logits_NV.T, h_ND[part])
+                else:
+                    grad_VD += logits_NV.T @ h_ND[part]
+                grad_V += logits_NV.sum(0, dtype=summed)
+        ctx.save_for_backward(grad_ND, grad_VD, grad_V)
+        ctx.types = hidden_ND.dtype, weight_VD.dtype, bias_V.dtype
+        return loss
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        grads = (saved.to(dtype) * grad for saved, dtype in zip(ctx.saved_tensors, ctx.types, strict=True))
+        return (*grads, None, None)
+
+
+def _to_gradient(logits_NV: Tensor, targets_N: Tensor) -> Tensor:
+    """Turn logits into softmax minus one-hot, in place; the summed loss."""
+    wide = torch.promote_types(logits_NV.dtype, torch.float32)
+    loss = logits_NV.new_zeros((), dtype=wide)
+    step = len(logits_NV) if logits_NV.is_cuda else max(1, TILE // logits_NV.shape[1])
+    for at in range(0, len(logits_NV), step):
+        tile = logits_NV[at : at + step]
+        targets_N1 = targets_N[at : at + step, None]
+        logprobs = torch.log_softmax(tile, dim=-1, dtype=wide)
+        loss -= logprobs.gather(1, targets_N1).sum()
+        gradient = logprobs.exp_()
+        gradient.scatter_add_(1, targets_N1, gradient.new_full(targets_N1.shape, -1.0))
+        tile.copy_(gradient)
+    return loss

@@ -1,0 +1,68 @@
+"""The fused loss is cross-entropy, and so are its gradients, however the rows are divided."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from quartet.models import fused_loss
+from quartet.models.fused_loss import summed_cross_entropy
+
+ROWS, DIM, VOCABULARY = 37, 6, 50
+
+
+def inputs(dtype: torch.dtype) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
+    generator = torch.Generator().manual_seed(3)
+    hidden_ND, weight_VD, bias_V = (
+        torch.randn(shape, generator=generator).to(dtype).requires_grad_()
+        for shape in ((ROWS, DIM), (VOCABULARY, DIM), (VOCABULARY,))
+    )
+    return (hidden_ND, weight_VD, bias_V), torch.randint(0, VOCABULARY, (ROWS,), generator=generator)
+
+
+def plain(hidden_ND: Tensor, weight_VD: Tensor, bias_V: Tensor, targets_N: Tensor) -> Tensor:
+    return F.cross_entropy(F.linear(hidden_ND, weight_VD, bias_V), targets_N, reduction="sum")
+
+
+@pytest.mark.parametrize("rows_at_once", [1, 5, ROWS, 1000])
+@pytest.mark.parametrize("tile", [1, 4 * VOCABULARY, 10**6])
+def test_value_and_gradients(rows_at_once: int, tile: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fused_loss, "AT_ONCE", rows_at_once * VOCABULARY * 8)
+    monkeypatch.setattr(fused_loss, "TILE", tile)
+    found: list[Tensor | None] = []
+    wanted: list[Tensor | None] = []
+    for function, kept in ((summed_cross_entropy, found), (plain, wanted)):
+        tensors, targets_N = inputs(torch.float64)
+        loss = function(*tensors, targets_N)
+        (3 * loss / ROWS).backward()
+        kept += [loss.detach(), *(tensor.grad for tensor in tensors)]
+    for ours, theirs in zip(found, wanted, strict=True):
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_in_bfloat16_it_is_as_near_as_the_framework_is() -> None:
+    exact = inputs(torch.float32)
+    plain(*exact[0], exact[1]).backward()
+    wanted = [tensor.grad for tensor in exact[0]]
+    errors = []
+    for function in (summed_cross_entropy, plain):
+        tensors, targets_N = inputs(torch.float32)
+        with torch.autocast("cpu", torch.bfloat16):
+            loss = function(*tensors, targets_N)
+        loss.backward()
+        errors.append(
+            [float((tensor.grad - right).abs().max()) for tensor, right in zip(tensors, wanted, strict=True)]
+        )
+    for ours, theirs in zip(*errors, strict=True):
+        assert 0 < ours < 2 * theirs
+
+
+def test_no_target_is_no_loss() -> None:
+    tensors, _ = inputs(torch.float32)
+    none = torch.zeros(0, dtype=torch.long)
+    loss = summed_cross_entropy(tensors[0][:0], tensors[1], tensors[2], none)
+    loss.backward()
+    assert loss.item() == 0
+    assert not tensors[1].grad.any()
