@@ -30,7 +30,7 @@ class Layout:
 
     @property
     def report(self) -> Path:
-        """What is committed: results.jsonl, timings.jsonl, README.md, metrics.json and the figures."""
+        """What is committed: results.jsonl, timings.jsonl, README.md, index.html, metrics.json and the figures."""
         return self.base / "reports" / self.experiment
 
     def raw(self, corpus: str) -> Path:
@@ -301,11 +301,7 @@ STAGES: dict[str, Stage] = {
         _rows("attention"),
         ("attention", "bootstrap", "device"),
     ),
-    "runtime": Stage(
-        lambda params: tuple(params.runtime.models),
-        _rows("runtime"),
-        ("runtime.words", "runtime.repeats", "threads", "device"),
-    ),
+    "runtime": Stage(_once, _rows("runtime"), ("runtime", "seeds", "bootstrap", "threads", "device")),
 }
 
 

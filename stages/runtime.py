@@ -1,65 +1,108 @@
-"""runtime@<model>: milliseconds a sentence against its number of words. What it measures differs from run to run."""
+"""runtime: milliseconds of a sentence against its number of words, and of a list; they differ from run to run."""
 
 from __future__ import annotations
 
 from pipeline.layout import Layout
-from pipeline.params import entry, load
+from pipeline.params import Params, entry, load
 from pipeline.progress import bar, say
 from pipeline.results import rows_of
-from pipeline.run import device_name, main
+from pipeline.run import choose_device, device_name, main
 from pipeline.tracking import stage_run
 from pipeline.trained import trained
 from quartet.errors import InputError
-from quartet.results import Result, write_results
-from quartet.runtime.benchmark import benchmark, variants
+from quartet.results import Measure, Result, write_results
+from quartet.runtime.benchmark import LIST_WORDS, Texts, Timing, benchmark, cut_texts, growth, over_lae
+from quartet.runtime.systems import System, on_device, systems_of
+from quartet.scoring.language_model import LanguageModel
 from quartet.text.documents import read_segmented
 
+#: The split that a row names: the text is of the test split, and what is timed on the GPU stands apart.
+SPLITS = {"cpu": "test", "cuda": "test-cuda"}
 
-def runtime(name: str) -> None:
-    """Write the timings of the first seed's model `name`."""
+
+def runtime() -> None:
+    """Time the first seed's models on the CPU and, where the settings allow it and there is one, on the GPU."""
     params = load()
     layout = Layout(params.experiment)
-    model_settings = entry(params.models, name, "models")
-    running = running_words(layout, model_settings.corpus, max(params.runtime.words, default=0))
-    if len(running) < max(params.runtime.words, default=0):
-        raise InputError(
-            "params.yaml: runtime.words",
-            f"the test text has only {len(running)} words",
-            "take out the longer sentences",
-        )
-    sentences = {count: " ".join(running[:count]) for count in params.runtime.words}
     rows: list[Result] = []
-    with stage_run(params, "runtime", name) as run:
-        model = next(iter(trained(params, name)))
-        with bar(f"{name}: sentences timed", total=2 * len(sentences) * len(variants(model))) as shown:
-            for timing in benchmark(model, sentences, params.runtime.repeats):
-                rows += rows_of(
-                    {"ms": timing.milliseconds},
-                    params=params,
-                    table="runtime",
-                    system=timing.system,
-                    dataset=f"{timing.words}-words",
-                    split="test",
-                    device=device_name(model.device),
-                    scale=f"{model.scale}; {timing.tokens} tokens",
-                    seed=model.seed,
-                )
-                shown.advance()
-        write_results(layout.rows("runtime", name), rows)
+    with stage_run(params, "runtime") as run:
+        if params.runtime.models:
+            models = [next(iter(trained(params, name))) for name in params.runtime.models]
+            inputs = texts_of(params, layout)
+            for device in dict.fromkeys(["cpu", choose_device(params.device)]):
+                systems = systems_on(device, models, params.runtime.bert)
+                rounds = (params.runtime.repeats + 1) * len(inputs)
+                with bar(f"rounds of {len(systems)} systems on {device}", total=rounds) as shown:
+                    timings = list(benchmark(systems, inputs, params.runtime.repeats, shown.advance))
+                rows += measured(params, timings, device)
+        write_results(layout.rows("runtime"), rows)
         run.log_results(rows)
-    say(f"{name}: {len(rows)} timings -> {layout.rows('runtime', name)}")
+    say(f"{len(rows)} rows of {', '.join(params.runtime.models)} -> {layout.rows('runtime')}")
 
 
-def running_words(layout: Layout, corpus: str, count: int) -> list[str]:
-    """The first words of the test documents' sentences."""
-    words: list[str] = []
+def systems_on(device: str, models: list[LanguageModel], bert: bool) -> list[System]:
+    """What is timed on a device.
+
+    Raises:
+        InputError: a BERT is asked for, and no model says of what size.
+    """
+    moved = [on_device(model, device) for model in models]
+    systems = [system for model in moved for system in systems_of(model)]
+    if bert:
+        from quartet.runtime.hf_bert import bert_like
+
+        sizes = next((model for model in moved if model.masks), None)
+        if sizes is None:
+            raise InputError(
+                "params.yaml: runtime.bert",
+                "no masked model is timed, whose sizes it would have",
+                "name one in runtime.models",
+            )
+        systems += bert_like(sizes, device)
+    return systems
+
+
+def texts_of(params: Params, layout: Layout) -> list[Texts]:
+    """The sentences and the list, cut from the test documents of the first model's corpus."""
+    wanted = max([*params.runtime.words, LIST_WORDS * params.runtime.hypotheses])
+    running: list[str] = []
+    corpus = entry(params.models, params.runtime.models[0], "models").corpus
     for document in read_segmented(layout.segments(corpus) / "test.jsonl"):
         for paragraph in document.paragraphs:
             if not paragraph.heading:
-                words += [word for sentence in paragraph.sentences for word in sentence.split()]
-        if len(words) >= count:
+                running += [word for sentence in paragraph.sentences for word in sentence.split()]
+        if len(running) >= wanted:
             break
-    return words[:count]
+    return cut_texts(running, params.runtime.words, params.runtime.hypotheses)
+
+
+def measured(params: Params, timings: list[Timing], device: str) -> list[Result]:
+    """The rows of one device: times, spreads, tokens, ratios and exponents."""
+    of_system = {timing.name: timing.system for timing in timings}
+    found: dict[tuple[str, str], dict[str, Measure]] = {}
+    for timing in timings:
+        place = timing.name, timing.texts.name
+        found[place] = {"ms": timing.milliseconds, "ms-iqr": timing.spread}
+        found[place]["tokens"] = Measure(float(timing.tokens), len(timing.texts.texts))
+    for (name, texts, base), ratio in over_lae(timings, params.bootstrap, params.seeds[0]).items():
+        found[name, texts][f"over-{base}"] = ratio
+    for (name, span), exponent in growth(timings).items():
+        found[name, span] = {"exponent": exponent}
+    return [
+        row
+        for (name, dataset), measures in found.items()
+        for row in rows_of(
+            measures,
+            params=params,
+            table="runtime",
+            system=name,
+            dataset=dataset,
+            split=SPLITS[device],
+            device=device_name(device),
+            scale=of_system[name].scale,
+            seed=of_system[name].seed,
+        )
+    ]
 
 
 if __name__ == "__main__":

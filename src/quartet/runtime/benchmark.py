@@ -1,94 +1,174 @@
-"""Milliseconds a sentence against its number of words, for the two uses of the paper's Figure 4."""
+"""Milliseconds of a sentence against its number of words, and of a list (Shin et al. 2020, Figures 4 to 6)."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from typing import get_args
 
 from quartet.errors import InputError
-from quartet.objectives.mlm import MaskedLM
 from quartet.results import Measure
-from quartet.scoring.language_model import LanguageModel
+from quartet.runtime.clock import Seconds, clocked, in_turns
+from quartet.runtime.measures import exponent, median_interval, quartile_range, times_as_long
+from quartet.runtime.systems import System, Use
 
-#: Calls before the clock starts.
-WARM_UP = 2
+USES: tuple[Use, ...] = get_args(Use)
+#: Words of each text of a list: the paper's standard sentence.
+LIST_WORDS = 20
+#: Growth is fitted to sentences of so many words or more: a single word is all fixed cost.
+GROWS_FROM = 2
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What is read in one call.
+
+    Attributes:
+        name: of the dataset, e.g. ``20-words``.
+        words: of each text.
+        texts: a sentence, or all texts of a list.
+    """
+
+    name: str
+    words: int
+    texts: tuple[str, ...]
+
+    @property
+    def is_list(self) -> bool:
+        return len(self.texts) > 1
 
 
 @dataclass(frozen=True)
 class Timing:
-    """One point of the study.
+    """One system for one use on one input.
 
     Attributes:
-        system: ``<model>/sts`` (contextual vectors) or ``<model>/rerank`` (log-likelihoods). A masked model comes
-            twice: ``<model>`` reads its masked copies in one batch, ``<model>-one-by-one`` each in a pass of its own.
-        words, tokens: of the sentence.
-        milliseconds: the median over the repeats, with the interval of the median.
+        tokens: of all texts together.
+        seconds: (repeats,); the same index is the same round for all systems on these texts.
     """
 
-    system: str
-    words: int
+    system: System
+    use: Use
+    texts: Texts
     tokens: int
-    milliseconds: Measure
+    seconds: Seconds
+
+    @property
+    def name(self) -> str:
+        """``<system>/<use>``."""
+        return f"{self.system.name}/{self.use}"
+
+    @property
+    def milliseconds(self) -> Measure:
+        """The median over the repeats with its interval."""
+        return median_interval(1000 * self.seconds)
+
+    @property
+    def spread(self) -> Measure:
+        """The interquartile range over the repeats, in milliseconds."""
+        return quartile_range(1000 * self.seconds)
 
 
-def median_interval(values: np.ndarray) -> Measure:
-    """The median with an interval of at least 95 % from the order statistics; none for fewer than 6 values."""
-    from scipy.stats import binom
-
-    ordered = np.sort(values)
-    low = int(binom.ppf(0.025, len(ordered), 0.5)) - 1
-    if low < 0:
-        return Measure(float(np.median(ordered)), len(ordered))
-    return Measure(float(np.median(ordered)), len(ordered), float(ordered[low]), float(ordered[-1 - low]))
-
-
-def measure(call: Callable[[], object], repeats: int) -> Measure:
-    """Time one call, `repeats` times after the warm-up, in milliseconds."""
-    for _ in range(WARM_UP):
-        call()
-    values = np.zeros(repeats)
-    for index in range(repeats):
-        begun = time.perf_counter()
-        call()
-        values[index] = 1000 * (time.perf_counter() - begun)
-    return median_interval(values)
-
-
-def benchmark(model: LanguageModel, sentences: dict[int, str], repeats: int) -> Iterator[Timing]:
-    """Time a model on one sentence a length, one at a time, tokenisation included.
+def cut_texts(running: Sequence[str], words: Sequence[int], hypotheses: int) -> list[Texts]:
+    """A sentence of each number of words, and a list of different texts of 20 words each.
 
     Args:
-        sentences: number of words -> a sentence of so many.
+        running: words of a text.
+        hypotheses: texts of the list; 0: no list.
 
     Raises:
-        InputError: a sentence does not fit into one input, so that its time would be that of two.
+        InputError: the text has too few words.
     """
-    room = model.card.model.max_length - 2
-    for words, sentence in sentences.items():
-        if model.card.model.reads != "streams" and len(model.tokenizer.encode(sentence)) > room:
+    for place, wanted in (
+        ("runtime.words", max(words, default=0)),
+        ("runtime.hypotheses", LIST_WORDS * hypotheses),
+    ):
+        if len(running) < wanted:
             raise InputError(
-                "params.yaml: runtime.words",
-                f"{words} words are more than the {room} tokens that {model.name} reads at once",
-                "take them out or raise max_length",
+                f"params.yaml: {place}",
+                f"{wanted} words are needed and the test text has {len(running)}",
+                "make it less",
             )
-    objective = model.objective
-    for label, plain in variants(model):
-        if isinstance(objective, MaskedLM):
-            objective.plain = plain
-        for words, sentence in sentences.items():
-            tokens = len(model.tokenizer.encode(sentence))
-            for use, call in (
-                ("sts", lambda text=sentence: model.embed([text])),
-                ("rerank", lambda text=sentence: model.score([text])),
-            ):
-                yield Timing(f"{label}/{use}", words, tokens, measure(call, repeats))
+    found = [Texts(f"{count}-words", count, (" ".join(running[:count]),)) for count in dict.fromkeys(words)]
+    if hypotheses:
+        parts = [running[at : at + LIST_WORDS] for at in range(0, hypotheses * LIST_WORDS, LIST_WORDS)]
+        name = f"{hypotheses}-best-of-{LIST_WORDS}-words"
+        found.append(Texts(name, LIST_WORDS, tuple(" ".join(part) for part in parts)))
+    return found
 
 
-def variants(model: LanguageModel) -> list[tuple[str, bool]]:
-    """The ways in which a model is timed: a masked one also with its copies one by one."""
-    if isinstance(model.objective, MaskedLM):
-        return [(f"{model.name}-one-by-one", True), (model.name, False)]
-    return [(model.name, False)]
+def benchmark(
+    systems: Sequence[System], inputs: Sequence[Texts], repeats: int, done: Callable[[], None] | None = None
+) -> Iterator[Timing]:
+    """Time all systems for both uses, tokenisation included, input by input and in turns.
+
+    Args:
+        repeats: calls of each that count, after the warm-up.
+        done: called after each round, of which an input has `repeats` + 1.
+
+    Raises:
+        InputError: a text does not fit into one input, so that its time would be that of two.
+    """
+    for system in systems:
+        for texts in inputs:
+            longest = max(system.tokens(text) for text in texts.texts)
+            if system.room is not None and longest > system.room:
+                raise InputError(
+                    "params.yaml: runtime.words",
+                    f"{texts.words} words are {longest} tokens, and {system.name} reads {system.room} at once",
+                    "take them out or raise max_length",
+                )
+    for texts in inputs:
+        timed = [system for system in systems if system.batched or not texts.is_list]
+        timers = {
+            (system.name, use): clocked(system.call(use, texts.texts), system.device)
+            for system in timed
+            for use in USES
+        }
+        seconds = in_turns(timers, repeats, done)
+        for system in timed:
+            tokens = sum(system.tokens(text) for text in texts.texts)
+            for use in USES:
+                yield Timing(system, use, texts, tokens, seconds[system.name, use])
+
+
+def over_lae(timings: Sequence[Timing], samples: int, seed: int) -> dict[tuple[str, str, str], Measure]:
+    """How many times as long a masked system takes as an LAE system that reads the same input, use by use.
+
+    Args:
+        samples: resamples of the bootstrap over rounds.
+        seed: of its generator.
+
+    Returns:
+        By (name of the timing, name of the texts, the LAE system).
+    """
+    found = {}
+    for ours in timings:
+        for base in timings:
+            same = (ours.use, ours.texts.name, ours.system.reads) == (
+                *(base.use, base.texts.name, base.system.reads),
+            )
+            if same and (ours.system.objective, base.system.objective) == ("mlm", "lae"):
+                ratio = times_as_long(ours.seconds, base.seconds, samples, seed)
+                found[ours.name, ours.texts.name, base.system.name] = ratio
+    return found
+
+
+def growth(timings: Sequence[Timing]) -> dict[tuple[str, str], Measure]:
+    """The exponent with which a system's time grows with the number of tokens of a sentence.
+
+    Returns:
+        By (name of the timing, ``<least>-to-<most>-words``); nothing of a system with fewer than two lengths.
+    """
+    points: dict[str, list[Timing]] = {}
+    for timing in timings:
+        if not timing.texts.is_list and timing.texts.words >= GROWS_FROM:
+            points.setdefault(timing.name, []).append(timing)
+    found = {}
+    for name, own in points.items():
+        tokens = [timing.tokens for timing in own]
+        if len(set(tokens)) > 1:
+            words = [timing.texts.words for timing in own]
+            span = f"{min(words)}-to-{max(words)}-words"
+            found[name, span] = exponent(tokens, [timing.milliseconds.value for timing in own])
+    return found

@@ -5,100 +5,123 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from quartet.report.cells import Cell
+from quartet.report.cells import Cell, interval
 from quartet.report.facts import Facts
-from quartet.report.numbers import NONE, general, listing, milliseconds
+from quartet.report.numbers import NONE, Number, fixed, general, listing, milliseconds
 from quartet.report.order import model_of
-from quartet.report.page import Report, code, grid, paper_table
+from quartet.report.page import Column, Report, code, grid, paper_table
 from quartet.report.published import published
 
 TABLE = "runtime"
 #: The sentence length that the paper compares at.
 STANDARD = 20
 WORDS = re.compile(r"(\d+)-words?")
+#: Data sets of other names: how time grows over several lengths, and lists of texts.
+SPAN = re.compile(r"(\d+)-to-(\d+)-words")
+LIST = re.compile(r"(\d+)-best-of-(\d+)-words")
+#: The split of the rows that each kind of device took, and the paper's numbers for it.
+SPLITS = {"cpu": "test", "cuda": "test-cuda"}
+PAPER = {"cpu": "tta-runtime-cpu", "cuda": "tta-runtime-gpu"}
+DEVICE_TITLES = {"cpu": "On the processor", "cuda": "On the GPU"}
 #: The two tasks of the paper, and the words for them in a system's name ("tta/sts").
 TASKS = {"sts": ("sts", "embed-context", "embed", "context"), "rerank": ("rerank", "score", "")}
 TASK_WORDS = {"sts": "a sentence vector", "rerank": "a sentence score"}
 ONE_BY_ONE = "-one-by-one"
+#: Before the LAE system over whose time another's is taken, in the name of the metric.
+OVER = "over-"
 #: The objectives of models that the facts do not list.
-OBJECTIVES = {"tta": "lae", "bilm": "mlm"}
+OBJECTIVES = {"tta": "lae", "bilm": "mlm", "unilm": "clm", "hf-bert": "mlm"}
+#: The pictures besides the section's own, by their key in the facts: what they show.
+PICTURES = {
+    "runtime-cuda": "Milliseconds a sentence against its words, on a GPU (the paper's Figure 6)",
+    "runtime-causal": "Milliseconds a sentence against its words, uniLM and T-TA (the paper's Figure 5)",
+}
+growth = fixed(2)
+
+
+def times(ratio: float) -> str:
+    """Two decimals below 10, one above."""
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}"
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times as long as an LAE model a masked one takes.
+    """How many times as long as an LAE system a masked one takes.
 
     Attributes:
         task: a key of `TASKS`.
         masked, lae: the two systems, without the task.
-        value: the ratio of their times.
-        bounds: from the far ends of the two intervals, so wider than an interval of the ratio.
+        cell: the ratio of their times.
     """
 
     task: str
     masked: str
     lae: str
-    value: float
-    bounds: tuple[float, float] | None
+    cell: Cell
 
     @property
     def text(self) -> str:
-        """The ratio, with its bounds where both times have an interval."""
-        bounds = f" [{_times(self.bounds[0])}, {_times(self.bounds[1])}]" if self.bounds else ""
-        return _times(self.value) + bounds
+        """The ratio with its interval, where it has one."""
+        bounds = f" {interval(self.cell.bounds, times)}" if self.cell.bounds else ""
+        return times(self.cell.value) + bounds
 
 
 def body(report: Report) -> list[str]:
-    """Milliseconds by words, then the ratios beside the paper's."""
+    """For each device milliseconds by words, the standard length with all that is known of it, ratios, and lists."""
     lines = [
-        "Milliseconds a sentence, the median of the repeats, one sentence at a time. The masked copies of "
-        "it that a masked language model needs are one batch, whose last layer and output are computed at the "
-        f"hidden token alone; `{ONE_BY_ONE}` runs them one after the other, each to its end at every token. "
+        "Milliseconds a sentence, the median of the repeats, one sentence at a time, all systems in turns. The masked "
+        "copies of it that a masked language model needs are one batch, whose last layer and output are computed at "
+        f"the hidden token alone; `{ONE_BY_ONE}` runs them one after the other, each to its end at every token. "
         "`sts` makes a sentence vector, `rerank` a sentence score, as in the paper.",
         "",
     ]
-    lengths = word_counts(report)
-    if lengths:
-        systems = report.sorted(
-            {
-                system
-                for dataset in lengths.values()
-                for system in report.systems(TABLE, dataset, None, ["ms"])
-            }
-        )
-        columns = [
-            report.measured(
-                f"{words} word{'s' if words > 1 else ''}", milliseconds, TABLE, dataset, None, "ms"
-            )
-            for words, dataset in lengths.items()
-        ]
-        lines += report.table(systems, columns) + report.caption(TABLE, "repeats") + _devices(report)
-        lines += _ratio_table(report, lengths)
-    return lines + report.figure(TABLE, "Milliseconds a sentence against its words")
+    devices = [device for device, split in SPLITS.items() if word_counts(report, split)]
+    for device in devices:
+        if devices[1:]:
+            lines += [f"### {DEVICE_TITLES[device]}", ""]
+        lines += _of_device(report, device)
+    lines += report.figure(TABLE, "Milliseconds a sentence against its words (the paper's Figure 4)")
+    for key, words in PICTURES.items():
+        lines += report.figure(key, words)
+    return lines
 
 
 def findings(report: Report) -> list[str]:
-    """The ratios at the paper's length, or at the nearest that was measured."""
-    lengths = word_counts(report)
-    if not lengths:
-        return []
-    words = standard(lengths)
-    found = ratios(report, lengths[words])
-    parts = []
-    for task in TASKS:
-        own = [f"{code(one.masked)} {one.text} times {code(one.lae)}'s" for one in found if one.task == task]
-        if own:
-            paper = f"(the paper, at {STANDARD} words on its CPU: {_paper_ratio(task)})"
-            parts.append(f"for {TASK_WORDS[task]} {listing(own)} {paper}")
-    return [f"Time at {words} words: {'; '.join(parts)}."] if parts else []
+    """The ratios at the paper's length, or at the nearest that was measured, and how the LAE systems' time grows."""
+    found = []
+    for device, split in SPLITS.items():
+        lengths = word_counts(report, split)
+        if not lengths:
+            continue
+        words = standard(lengths)
+        parts = []
+        for task in TASKS:
+            own = [
+                f"{code(one.masked)} {one.text} times {code(one.lae)}'s"
+                for one in ratios(report, lengths[words], split)
+                if one.task == task
+            ]
+            if own:
+                printed = _paper_ratio(task, device)
+                paper = (
+                    ""
+                    if printed == NONE
+                    else f" (the paper, at {STANDARD} words on its own machine: {printed})"
+                )
+                parts.append(f"for {TASK_WORDS[task]} {listing(own)}{paper}")
+        if parts:
+            where = " on the GPU" if device == "cuda" else ""
+            found.append(f"Time at {words} words{where}: {'; '.join(parts)}.")
+        found += _growth(report, split)
+    return found
 
 
-def word_counts(report: Report) -> dict[int, str]:
-    """The sentence lengths that were timed, ascending, each with its dataset's name."""
+def word_counts(report: Report, split: str | None = None) -> dict[int, str]:
+    """The sentence lengths that were timed, ascending, each with its dataset's name; split None: on any device."""
     found = {}
     for dataset in report.datasets(TABLE):
         match = WORDS.fullmatch(dataset)
-        if match and report.systems(TABLE, dataset, None, ["ms"]):
+        if match and report.systems(TABLE, dataset, split, ["ms"]):
             found[int(match[1])] = dataset
     return dict(sorted(found.items()))
 
@@ -108,81 +131,171 @@ def standard(lengths: dict[int, str]) -> int:
     return min(lengths, key=lambda words: (abs(words - STANDARD), words))
 
 
-def ratios(report: Report, dataset: str) -> list[Ratio]:
-    """Each masked model over each LAE model that reads the same input, for each task."""
-    found = []
-    for task in TASKS:
-        times = _of_task(report, dataset, task)
-        for lae, ours in times.items():
-            for masked, theirs in times.items():
-                kinds = _objective(lae, report.facts), _objective(masked, report.facts)
-                if kinds != ("lae", "mlm") or _reads(lae, report.facts) != _reads(masked, report.facts):
-                    continue
-                bounds = None
-                if ours.bounds and theirs.bounds and ours.bounds[0] > 0:
-                    bounds = theirs.bounds[0] / ours.bounds[1], theirs.bounds[1] / ours.bounds[0]
-                found.append(Ratio(task, masked, lae, theirs.value / ours.value, bounds))
-    return found
-
-
-def _of_task(report: Report, dataset: str, task: str) -> dict[str, Cell]:
-    times: dict[str, Cell] = {}
-    for system, cell in report.figures(TABLE, dataset, None, "ms").items():
-        name, _, reading = system.partition("/")
-        if reading in TASKS[task]:
-            times.setdefault(name, cell)
-    return times
-
-
-def _objective(name: str, facts: Facts) -> str:
+def objective(system: str, facts: Facts) -> str:
+    """What a timed system was trained with: clm, mlm or lae; empty where that is not known."""
+    name = system.partition("/")[0].removesuffix(ONE_BY_ONE)
     model = facts.model(model_of(name, facts))
     return model.objective if model else OBJECTIVES.get(model_of(name, facts), "")
 
 
-def _reads(name: str, facts: Facts) -> str:
-    model = facts.model(model_of(name, facts))
-    return model.reads if model else "sentences"
+def ratios(report: Report, dataset: str, split: str) -> list[Ratio]:
+    """What was measured of masked systems over LAE systems, for each task."""
+    found = []
+    for task in TASKS:
+        for lae in _bases(report, split):
+            for system, cell in report.figures(TABLE, dataset, split, OVER + lae).items():
+                name, _, reading = system.partition("/")
+                if reading in TASKS[task]:
+                    found.append(Ratio(task, name, lae, cell))
+    return found
 
 
-def _ratio_table(report: Report, lengths: dict[int, str]) -> list[str]:
-    heads = [f"{words} word{'s' if words > 1 else ''}" for words in lengths]
-    by_length = [{_name(ratio): ratio for ratio in ratios(report, dataset)} for dataset in lengths.values()]
+def _bases(report: Report, split: str) -> list[str]:
+    """The systems over whose time others' was taken."""
+    places = (place for place in report.cells.places(TABLE) if place.split == split)
+    return report.sorted(
+        {place.metric.removeprefix(OVER) for place in places if place.metric.startswith(OVER)}
+    )
+
+
+def _of_device(report: Report, device: str) -> list[str]:
+    split = SPLITS[device]
+    lengths = word_counts(report, split)
+    systems = report.sorted(
+        {system for dataset in lengths.values() for system in report.systems(TABLE, dataset, split, ["ms"])}
+    )
+    columns = [
+        report.measured(_words(words), milliseconds, TABLE, dataset, split, "ms", bounds=False)
+        for words, dataset in lengths.items()
+    ]
+    lines = [*report.table(systems, columns), *_tokens(report, lengths, split)]
+    words = standard(lengths)
+    spans = [name for name in report.datasets(TABLE) if SPAN.fullmatch(name)]
+    lines += [
+        f"At {_words(words)}, and how the time grows with the number of tokens (time = a · tokens^b):",
+        "",
+    ]
+    lines += _in_full(report, lengths[words], split, device, spans)
+    lines += [
+        *report.caption(TABLE, "repeats (of b: lengths)"),
+        "Of a ratio it is a bootstrap interval over the rounds, of b that of the least-squares slope. For the other "
+        "lengths the intervals of the times are in the picture, those of the ratios in timings.jsonl.",
+        "",
+        *_devices(report, split),
+    ]
+    lines += _ratio_table(report, lengths, split, device)
+    for dataset in report.datasets(TABLE):
+        match = LIST.fullmatch(dataset)
+        if match and report.systems(TABLE, dataset, split, ["ms"]):
+            tokens = _omitted_tokens(report, dataset, split)
+            lines += [
+                f"A list of {match[1]} texts of {match[2]} words ({tokens} tokens), all in one call:",
+                "",
+            ]
+            lines += _in_full(report, dataset, split, device, [])
+            lines += report.caption(TABLE, "repeats")
+    return lines
+
+
+def _in_full(report: Report, dataset: str, split: str, device: str, spans: list[str]) -> list[str]:
+    """A row a system: time, spread, ratios, growth, and what the paper has."""
+    systems = report.systems(TABLE, dataset, split, ["ms"])
+
+    def column(head: str, number: Number, where: str, metric: str) -> Column:
+        return report.measured(head, number, TABLE, where, split, metric)
+
+    columns = [
+        column("ms", milliseconds, dataset, "ms"),
+        column("interquartile range", milliseconds, dataset, "ms-iqr"),
+        *(column(f"times {code(lae)}'s", times, dataset, OVER + lae) for lae in _bases(report, split)),
+        *(column(f"b, {span.replace('-', ' ')}", growth, span, "exponent") for span in spans),
+    ]
+    if not LIST.fullmatch(dataset):
+        columns.append(
+            Column(f"paper: ms, {STANDARD} words", lambda system: _paper_time(system, report.facts, device))
+        )
+    return report.table(systems, columns)
+
+
+def _tokens(report: Report, lengths: dict[int, str], split: str) -> list[str]:
+    """How many tokens the sentences have."""
+    parts = [
+        f"{_omitted_tokens(report, dataset, split)} of {_words(words)}" for words, dataset in lengths.items()
+    ]
+    return [f"Tokens, special ones left out: {listing(parts)}.", ""]
+
+
+def _omitted_tokens(report: Report, dataset: str, split: str) -> str:
+    """The tokens of a data set, of each tokenizer ("26 or 31"), noted as shown."""
+    cells = report.figures(TABLE, dataset, split, "tokens").values()
+    report.omit(TABLE, dataset, split, ["tokens"])
+    return " or ".join(general(value) for value in sorted({cell.value for cell in cells})) or NONE
+
+
+def _ratio_table(report: Report, lengths: dict[int, str], split: str, device: str) -> list[str]:
+    by_length = [
+        {_name(ratio): ratio for ratio in ratios(report, dataset, split)} for dataset in lengths.values()
+    ]
     names = list(dict.fromkeys(name for found in by_length for name in found))
     if not names:
         return []
+    for dataset in lengths.values():
+        report.omit(TABLE, dataset, split, [OVER + lae for lae in _bases(report, split)] + ["ms-iqr"])
     rows = []
     for name in names:
-        entries = [found[name].value if name in found else None for found in by_length]
+        entries = [found[name].cell.value if name in found else None for found in by_length]
         first = next(found[name] for found in by_length if name in found)
-        rows.append(
-            [name, *(NONE if one is None else _times(one) for one in entries), _paper_ratio(first.task)]
-        )
-    table, where = paper_table("tta-runtime-cpu")
+        shown = [NONE if one is None else times(one) for one in entries]
+        rows.append([name, *shown, _paper_ratio(first.task, device)])
+    table, where = paper_table(PAPER[device])
     lines = [
         f"Time of the masked model over T-TA's. In the last column: {where} ({table.title}), which does not "
         "say whether the masked copies were batched.",
         "",
     ]
-    return lines + grid(["ratio", *heads, f"paper, {STANDARD} words"], rows)
+    heads = ["ratio", *(_words(words) for words in lengths), f"paper, {STANDARD} words"]
+    return lines + grid(heads, rows)
+
+
+def _growth(report: Report, split: str) -> list[str]:
+    """How the time of the LAE systems grows."""
+    found = []
+    for span in report.datasets(TABLE):
+        for system, cell in report.figures(TABLE, span, split, "exponent").items():
+            if objective(system, report.facts) == "lae":
+                found.append(f"{code(system)} with the power {cell.text(growth)} ({span.replace('-', ' ')})")
+    where = "on the GPU " if split == SPLITS["cuda"] else ""
+    return [f"Time {where}grows with the number of tokens: {listing(found)}."] if found else []
 
 
 def _name(ratio: Ratio) -> str:
     return f"{code(ratio.masked)} / {code(ratio.lae)}, {ratio.task}"
 
 
-def _times(ratio: float) -> str:
-    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}"
+def _words(words: int) -> str:
+    return f"{words} word{'s' if words > 1 else ''}"
 
 
-def _paper_ratio(task: str) -> str:
-    value = published().tables["tta-runtime-cpu"].get(task, "ratio")
+def _paper_ratio(task: str, device: str) -> str:
+    value = published().tables[PAPER[device]].get(task, "ratio")
     return NONE if value is None else general(value)
 
 
-def _devices(report: Report) -> list[str]:
+def _paper_time(system: str, facts: Facts, device: str) -> str:
+    """The paper's milliseconds beside a model of its own name; of its biLM they stand beside both readings."""
+    name, _, reading = system.partition("/")
+    table = published().tables[PAPER[device]]
+    task = next((task for task, readings in TASKS.items() if reading in readings), "")
+    column = model_of(name.removesuffix(ONE_BY_ONE), facts)
+    value = table.get(task, column) if column in table.columns else None
+    return NONE if value is None else milliseconds(value)
+
+
+def _devices(report: Report, split: str) -> list[str]:
     """What the times were taken on: it is what they depend on most."""
     devices: dict[str, None] = {}
     for place in report.cells.places(TABLE):
         cell = report.cells.find(place)
-        devices.update(dict.fromkeys(row.device for row in cell.rows) if cell else {})
-    return [f"Taken on: {'; '.join(devices)}.", ""] if devices else []
+        if cell and place.split == split:
+            devices.update(dict.fromkeys(row.device for row in cell.rows))
+    return [f"Taken on: {'; '.join(devices)}.", ""]

@@ -1,0 +1,91 @@
+"""What the run-time study times: each model in the ways in which it can be read."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from quartet.models.config import Objective, Reads
+from quartet.objectives.mlm import MaskedLM
+from quartet.scoring.language_model import LanguageModel
+
+#: ``sts``: contextual vectors; ``rerank``: log-likelihoods. The two uses of the paper's Figure 4.
+Use = Literal["sts", "rerank"]
+#: Behind the name of a masked model whose copies go through it one after the other.
+ONE_BY_ONE = "-one-by-one"
+
+
+class Model(Protocol):
+    """What can be timed: texts in, vectors or scores out."""
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray: ...
+
+    def score(self, texts: Sequence[str]) -> list[float]: ...
+
+
+@dataclass(frozen=True)
+class System:
+    """A model, read in one way.
+
+    Attributes:
+        name: the model's. A masked model comes twice: ``<model>`` reads its masked copies in batches, and
+            ``<model>-one-by-one`` each in a pass of its own, to the end at every token.
+        objective, reads: a masked system is compared with the LAE systems that read the same input.
+        batched: False for the one-by-one reading, which lists are not timed with.
+        tokens: how many tokens a text has, special tokens left out.
+        room: tokens that one input holds, special tokens left out; None: no limit.
+        device: ``cpu`` or ``cuda``.
+    """
+
+    name: str
+    model: Model
+    objective: Objective
+    reads: Reads
+    batched: bool
+    tokens: Callable[[str], int]
+    room: int | None
+    device: str
+    scale: str
+    seed: int | None
+
+    def call(self, use: Use, texts: Sequence[str]) -> Callable[[], object]:
+        """Read the texts for a use, tokenisation included."""
+        if use == "sts":
+            return lambda: self.model.embed(texts)
+        return lambda: self.model.score(texts)
+
+
+def systems_of(model: LanguageModel) -> list[System]:
+    """The ways in which one of our models is read; the masked ones share the network and have settings of their own."""
+
+    def system(read: LanguageModel, name: str, batched: bool) -> System:
+        config = model.card.model
+        return System(
+            name=name,
+            model=read,
+            objective=config.objective,
+            reads=config.reads,
+            batched=batched,
+            tokens=lambda text: len(model.tokenizer.encode(text)),
+            room=None if config.reads == "streams" else config.max_length - 2,
+            device=model.device,
+            scale=model.scale,
+            seed=model.seed,
+        )
+
+    found = [system(model, model.name, batched=True)]
+    if model.masks:
+        plain = LanguageModel(model.network, model.tokenizer, model.card, model.device)
+        assert isinstance(plain.objective, MaskedLM)
+        plain.objective.plain = True
+        found.insert(0, system(plain, model.name + ONE_BY_ONE, batched=False))
+    return found
+
+
+def on_device(model: LanguageModel, device: str) -> LanguageModel:
+    """A copy of the model, weights and all, on a device."""
+    return LanguageModel(copy.deepcopy(model.network), model.tokenizer, model.card, device)
