@@ -23,11 +23,11 @@ export MLFLOW_DISABLE_TELEMETRY := true
 export DO_NOT_TRACK := true
 export DVC_NO_ANALYTICS := true
 
-.PHONY: help setup repro test check lint format ui lock
+.PHONY: help setup setup-peers repro test check lint format ui lock
 
 help:  ## this list
-	@grep -E '^[a-z]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name text; do \
-		printf '  make %-8s %s\n' "$$name" "$$text"; done
+	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name text; do \
+		printf '  make %-11s %s\n' "$$name" "$$text"; done
 
 setup: $(STAMP)  ## the environment in .venv, every version pinned
 
@@ -46,6 +46,17 @@ $(STAMP): requirements.txt pyproject.toml
 	$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements.txt; \
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .; \
 	touch $@
+
+PEERS := .venv-peers
+
+setup-peers: $(PEERS)/.installed  ## the libraries that quartet.runtime.peers compares with, in .venv-peers
+
+$(PEERS)/.installed: requirements-peers.txt
+	@[[ -x $(PEERS)/bin/python ]] || $(PYTHON) -m venv $(PEERS)
+	@if [[ -n "$(TORCH_INDEX)" ]]; then $(PEERS)/bin/python -m pip install -qq --index-url "$(TORCH_INDEX)" \
+		"$$(grep -E '^torch==' requirements-peers.txt)"; fi
+	@$(PEERS)/bin/python -m pip install -qq --disable-pip-version-check -r requirements-peers.txt
+	@touch $@
 
 repro: setup  ## raw text to report: the pipeline of params.yaml, or of PRESET=name
 	@python -m pipeline.preset $(PRESET)

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from quartet.runtime.products import flops, recorded, replay
+from quartet.runtime.products import flops, recorded, replay, weight_reading
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.scoring.test_language_model import random_model
@@ -53,3 +53,23 @@ def test_the_products_of_a_tta_are_those_of_its_equations(small_corpus: Small) -
 def test_a_replay_takes_longer_where_there_is_more_to_do() -> None:
     few, many = replay({(1, 64, 64, 64): 1}), replay({(1, 64, 64, 64): 2000})
     assert min(few() for _ in range(5)) < min(many() for _ in range(3))
+
+
+def test_products_with_weights_of_their_own_run_as_often() -> None:
+    counts = {(1, 4, 8, 16): 3, (2, 4, 8, 4): 2}
+    for own_weights in (False, True):
+        assert recorded(replay(counts, own_weights=own_weights)) == counts
+
+
+def test_every_weight_is_read_once_and_attention_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    summed: list[tuple[int, ...]] = []
+    own_sum = torch.Tensor.sum
+    run = weight_reading({(1, 5, 8, 16): 3, (4, 5, 8, 5): 2})
+
+    def noted(tensor: torch.Tensor) -> torch.Tensor:
+        summed.append(tuple(tensor.shape))
+        return own_sum(tensor)
+
+    monkeypatch.setattr(torch.Tensor, "sum", noted)
+    assert run() > 0
+    assert summed == [(16, 8)] * 3

@@ -26,6 +26,7 @@ _ATTENTION = (
     "aten::_scaled_dot_product_flash_attention_for_cpu",
     "aten::_scaled_dot_product_flash_attention",
     "aten::_scaled_dot_product_efficient_attention",
+    "aten::_scaled_dot_product_cudnn_attention",
     "aten::_scaled_dot_product_fused_attention_overrideable",
 )
 
@@ -90,16 +91,24 @@ def recorded(call: Callable[[], object]) -> Counter[Shape]:
     return products.counts
 
 
-def replay(counts: Mapping[Shape, int], device: str = "cpu") -> Callable[[], float]:
+def replay(
+    counts: Mapping[Shape, int], device: str = "cpu", own_weights: bool = False
+) -> Callable[[], float]:
     """A function that runs all products once, and returns the seconds that they took.
 
     The operands are made before the clock starts. A weight's matrix lies as `torch.nn.Linear` keeps it.
+
+    Args:
+        own_weights: each product has a matrix of its own, as a model's layers do, and none is in a cache because the
+            product before had it too. False: products of one shape share theirs.
     """
     operands = []
     for (batch, rows, inner, columns), times in counts.items():
-        left = torch.randn(batch, rows, inner, device=device)
-        right = torch.randn(batch, columns, inner, device=device).transpose(1, 2)
-        operands.append((left, right, times) if batch > 1 else (left[0], right[0], times))
+        for _ in range(times if own_weights else 1):
+            left = torch.randn(batch, rows, inner, device=device)
+            right = torch.randn(batch, columns, inner, device=device).transpose(1, 2)
+            runs = 1 if own_weights else times
+            operands.append((left, right, runs) if batch > 1 else (left[0], right[0], runs))
 
     @torch.inference_mode()
     def run() -> float:
@@ -108,6 +117,31 @@ def replay(counts: Mapping[Shape, int], device: str = "cpu") -> Callable[[], flo
         for left, right, times in operands:
             for _ in range(times):
                 torch.matmul(left, right)
+        _wait(device)
+        return time.perf_counter() - begun
+
+    return run
+
+
+def weight_reading(counts: Mapping[Shape, int], device: str = "cpu") -> Callable[[], float]:
+    """A function that reads all weights of the products once, and returns the seconds that this took.
+
+    No model with these weights can be quicker, however few its tokens are, unless they all stay in a cache. Products
+    in batches, as attention's, have no weights.
+    """
+    weights = [
+        torch.randn(columns, inner, device=device)
+        for (batch, _, inner, columns), times in counts.items()
+        if batch == 1
+        for _ in range(times)
+    ]
+
+    @torch.inference_mode()
+    def run() -> float:
+        _wait(device)
+        begun = time.perf_counter()
+        for weight in weights:
+            weight.sum()
         _wait(device)
         return time.perf_counter() - begun
 

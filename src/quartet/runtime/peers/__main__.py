@@ -2,101 +2,214 @@
 
 from __future__ import annotations
 
-import platform
 import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import torch
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from quartet.cli import user_errors
 from quartet.errors import InputError
-from quartet.files import write_json
-from quartet.pretrained import transformers
-from quartet.runtime.peers import minicons, ours
-from quartet.runtime.peers.exported import SHAPES, filled_tokenizer, save_bert
+from quartet.runtime.memory import keep_freed_memory
+from quartet.runtime.peers import (
+    growth,
+    hypotheses,
+    minicons,
+    one_sentence,
+    peak,
+    pretraining,
+    recurrent,
+    table,
+    vectors,
+)
+from quartet.runtime.peers.exported import DEMANDED, SHAPES
+from quartet.runtime.peers.figures import Found
+from quartet.runtime.peers.setup import LENGTHS, Setup
+from quartet.scoring.device import check_device
+from quartet.text.documents import SentencesOf
 from quartet.text.plain import lines_of
 
-#: What minicons is given at once where nothing else is asked for: it pads, so fewer are quicker.
-BATCHES = (1, 4, 10)
+
+@dataclass(frozen=True)
+class Study:
+    """One row of the command.
+
+    Attributes:
+        peer: it needs the peers' environment.
+    """
+
+    run: Callable[[Setup], Found]
+    title: str
+    peer: bool = False
+
+
+class Row(StrEnum):
+    """What can be asked for."""
+
+    sentence = "sentence"
+    list = "list"
+    products = "products"
+    growth = "growth"
+    minicons = "minicons"
+    vectors = "vectors"
+    trainer = "trainer"
+    peak = "peak"
+    segatron = "segatron"
+
+
+STUDIES = {
+    Row.sentence: Study(one_sentence.study, "one sentence, T-TA and biLM"),
+    Row.list: Study(hypotheses.study, "an N-best list, T-TA and biLM"),
+    Row.products: Study(hypotheses.products, "rescoring and its own matrix products"),
+    Row.growth: Study(growth.study, "growth with the length of a sentence"),
+    Row.minicons: Study(minicons.study, "masked scores, minicons", peer=True),
+    Row.vectors: Study(vectors.study, "sentence vectors, sentence-transformers", peer=True),
+    Row.trainer: Study(pretraining.study, "pretraining, the Trainer of transformers", peer=True),
+    Row.peak: Study(peak.study, "training and the peak of matrix products"),
+    Row.segatron: Study(recurrent.study, "Segatron-XL and Transformer-XL"),
+}
+
+
+class Precision(StrEnum):
+    """Of training."""
+
+    fp32 = "fp32"
+    bf16 = "bf16"
+
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
 @app.command()
 def peers(
-    texts: Annotated[Path, typer.Option(help="Sentences, one a line.")],
-    minicons_python: Annotated[
+    texts: Annotated[Path, typer.Option(help="Sentences, one a line; or a .jsonl of segmented documents.")],
+    only: Annotated[
+        list[Row] | None, typer.Option(help="A row to run; several: in their order. None: all.")
+    ] = None,
+    peers_python: Annotated[
         Path | None,
-        typer.Option(help="The python of an environment that has minicons; none: it is left out."),
+        typer.Option(
+            help="The python of the environment of requirements-peers.txt; none: no row with a peer."
+        ),
     ] = None,
-    shape: Annotated[
-        str, typer.Option(help=f"Sizes of the random models: {', '.join(SHAPES)}.")
-    ] = "tta-paper",
-    model: Annotated[
-        Path | None, typer.Option(help="A model of Hugging Face in the place of a random BERT.")
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    shape: Annotated[str, typer.Option(help=f"Sizes of the random models: {', '.join(SHAPES)}.")] = DEMANDED,
+    words: Annotated[
+        int, typer.Option(min=1, help="Words of the sentence, and of each text of the list.")
+    ] = 20,
+    hypotheses: Annotated[int, typer.Option(min=1, help="Texts of the list.")] = 50,
+    longest: Annotated[
+        int, typer.Option(min=5, help="Words of the longest sentence of the row growth.")
+    ] = 100,
+    timed: Annotated[
+        int, typer.Option(min=1, help="Sentences that minicons and sentence-transformers read.")
+    ] = 200,
+    trained: Annotated[int, typer.Option(min=8, help="Sentences of an epoch of training.")] = 1024,
+    batch_size: Annotated[int, typer.Option(min=1, help="Sentences of a training step.")] = 64,
+    precision: Annotated[
+        list[Precision] | None,
+        typer.Option(help="Of training; several: each. None: fp32, and bf16 where the device has it."),
     ] = None,
-    timed: Annotated[int, typer.Option(min=1, help="Sentences that are timed against minicons.")] = 40,
-    batch: Annotated[
-        list[int] | None,
-        typer.Option(min=1, help="Sentences that minicons reads at once; several: each is timed."),
-    ] = None,
-    words: Annotated[int, typer.Option(min=1, help="Words of each text of our own list.")] = 20,
-    hypotheses: Annotated[int, typer.Option(min=1, help="Texts of our own list.")] = 50,
     rounds: Annotated[int, typer.Option(min=1, help="Measurements of each, in turns.")] = 5,
     threads: Annotated[int, typer.Option(min=0, help="CPU threads; 0: all cores.")] = 0,
-    json: Annotated[Path | None, typer.Option(help="Where the figures go.")] = None,
+    json: Annotated[
+        Path | None, typer.Option(help="Where the figures go; rows that it has from earlier runs stay.")
+    ] = None,
+    markdown: Annotated[
+        Path | None,
+        typer.Option(help=f"A page whose table, between {table.BEGIN} and {table.END}, they make."),
+    ] = None,
 ) -> None:
     """Time Quartet beside other libraries: the same weights, the same texts, the same threads, in turns.
 
-    Example: python -m quartet.runtime.peers --texts sentences.txt --minicons-python peers/bin/python --json ratios.json
+    Example: python -m quartet.runtime.peers --texts sentences.txt --peers-python .venv-peers/bin/python
     """
     if threads:
         torch.set_num_threads(threads)
-    sentences = [line for line in lines_of(texts) if line.strip()]
-    sizes = SHAPES.get(shape)
-    if sizes is None:
+    check_device(device)
+    if shape not in SHAPES:
         raise InputError("--shape", f"{shape} is not known", f"take one of {', '.join(SHAPES)}")
-    found: dict[str, Any] = {
-        "machine": f"{platform.machine()}, {torch.get_num_threads()} threads",
-        "torch": str(torch.__version__),
-        "transformers": str(transformers().__version__),
-    }
-    running = " ".join(sentences).split()
-    if len(running) < words * hypotheses:
-        raise InputError(
-            texts, f"{len(running)} words, {words * hypotheses} are needed", "take fewer --hypotheses"
+    chosen = _chosen(only or [], peers_python)
+    console = Console()
+    where = table.machine(device)
+    console.print(", ".join(f"{name} {value}" for name, value in where.items()))
+    found: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        setup = Setup(
+            sentences=_sentences(texts),
+            shape=SHAPES[shape],
+            folder=Path(folder),
+            python=peers_python,
+            device=device,
+            words=words,
+            hypotheses=hypotheses,
+            lengths=[length for length in LENGTHS if length <= longest],
+            timed=timed,
+            trained=trained,
+            batch_size=batch_size,
+            precisions=[one.value for one in precision or _precisions(device)],
+            rounds=rounds,
         )
-    nbest = [" ".join(running[at * words : (at + 1) * words]) for at in range(hypotheses)]
-    tokenizer = filled_tokenizer(sentences, sizes.vocabulary)
-    found["ours"] = ours.study(sizes, tokenizer, nbest, rounds)
-    if minicons_python is not None:
-        with tempfile.TemporaryDirectory() as temporary:
-            folder = model or Path(temporary) / shape
-            if model is None:
-                save_bert(folder, sizes, tokenizer)
-            found["minicons"] = minicons.study(
-                minicons_python, folder, sentences, timed, batch or BATCHES, rounds
-            )
-    if json is not None:
-        write_json(json, found)
-    _show(found)
+        for name in chosen:
+            begun = time.perf_counter()
+            outcome = STUDIES[name].run(setup)
+            if shape != DEMANDED:
+                outcome = outcome.reported()
+            minutes = (time.perf_counter() - begun) / 60
+            console.print(table.shown(outcome.figures, f"{name}: {STUDIES[name].title}"))
+            found[name] = table.record(outcome, where, rounds, minutes)
+            if json is not None:
+                table.keep(json, name, found[name])
+    if markdown is not None:
+        table.write_markdown(markdown, found if json is None else table.kept(json))
 
 
-def _show(found: dict[str, Any]) -> None:
-    """A table of all ratios."""
-    table = Table("ratio of seconds", "median", "least", "largest", title=found["machine"])
-    for study in ("ours", "minicons"):
-        for name, ratio in found.get(study, {}).get("ratios", {}).items():
-            table.add_row(name, *(f"{ratio[key]:.2f}" for key in ("median", "least", "largest")))
-    Console().print(table)
+def _chosen(only: list[Row], python: Path | None) -> list[Row]:
+    """The rows to run; those without their peer are named and left out, unless they were asked for.
+
+    Raises:
+        InputError: a row that was asked for has no peer.
+    """
+    absent = [name for name in only or Row if STUDIES[name].peer and python is None]
+    if only and absent:
+        raise InputError("--only", f"{', '.join(absent)}: there is no peer", "give --peers-python")
+    if absent:
+        typer.echo(f"left out, for want of --peers-python: {', '.join(absent)}", err=True)
+    return [name for name in only or Row if name not in absent]
+
+
+def _sentences(path: Path) -> list[str]:
+    """The sentences of a file, empty ones left out.
+
+    Raises:
+        InputError: there is none.
+    """
+    lines = SentencesOf(path) if path.suffix == ".jsonl" else lines_of(path)
+    sentences = [line.strip() for line in lines if line.strip()]
+    if not sentences:
+        raise InputError(path, "holds no sentence")
+    return sentences
+
+
+def _precisions(device: str) -> list[Precision]:
+    """fp32, and bf16 where the device computes with it and does not only imitate it."""
+    if device.startswith("cuda"):
+        has = torch.cuda.is_bf16_supported(including_emulation=False)
+    else:
+        capabilities = torch.cpu.get_capabilities()
+        has = any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16"))
+    return [Precision.fp32, Precision.bf16] if has else [Precision.fp32]
 
 
 def main() -> None:
     """Run the command; a user's mistake is one line and exit code 2."""
+    keep_freed_memory()
     with user_errors():
         app()
 

@@ -13,8 +13,6 @@ from tokenizers import Tokenizer
 from quartet.pretrained import transformers
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer
 
-BERT_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-
 
 @dataclass(frozen=True)
 class Shape:
@@ -28,11 +26,38 @@ class Shape:
     positions: int = 512
 
 
-#: BERT-base's, and one of the T-TA paper's size.
+#: BERT-base's, one of the T-TA paper's size, and one to try the command with.
 SHAPES = {
     "bert-base": Shape(12, 768, 12, 3072, 30522),
     "tta-paper": Shape(3, 512, 8, 2048, 30522),
+    "tiny": Shape(1, 32, 2, 64, 400),
 }
+
+#: The shape whose figures are to reach something.
+DEMANDED = "tta-paper"
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Sizes of a Transformer-XL; `rows` streams at once."""
+
+    layers: int
+    dim: int
+    heads: int
+    inner: int
+    window: int
+    memory: int
+    vocabulary: int
+    rows: int
+
+
+#: The Segatron paper's base model on fewer streams and pieces, and the models of params.yaml.
+STREAMS = {
+    "base": Stream(16, 410, 10, 2100, 150, 150, 10000, 4),
+    "sample": Stream(2, 96, 4, 384, 64, 64, 3000, 8),
+}
+#: What goes with the shape ``tiny``.
+TINY_STREAMS = {"tiny": Stream(1, 16, 2, 32, 8, 8, 400, 2)}
 
 
 def filled_tokenizer(texts: Sequence[str], vocabulary: int) -> TextTokenizer:
@@ -45,8 +70,11 @@ def filled_tokenizer(texts: Sequence[str], vocabulary: int) -> TextTokenizer:
 
 
 def save_bert(folder: Path, shape: Shape, tokenizer: TextTokenizer, seed: int = 1) -> None:
-    """Write a masked language model with random weights, whose tokenizer has the pieces of one of ours."""
-    pieces = [*BERT_SPECIALS, *tokenizer.tokens(range(tokenizer.n_specials, tokenizer.vocab_size))]
+    """Write a masked language model with random weights, whose tokenizer has the pieces of one of ours.
+
+    Their ids are ours too: BERT's five special tokens are our first five, and our [BOS] and [EOS] are pieces to it.
+    """
+    pieces = tokenizer.tokens(range(tokenizer.vocab_size))
     library = transformers()
     bert_tokenizer = library.BertTokenizer(vocab={piece: number for number, piece in enumerate(pieces)})
     bert_tokenizer.save_pretrained(folder)

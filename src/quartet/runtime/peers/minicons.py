@@ -1,67 +1,74 @@
-"""Masked and causal scores of one model of Hugging Face, by minicons and by us, in turns."""
+"""Masked (or causal) scores of one model of Hugging Face, by minicons and by us, and T-TA's of the same sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
-
-import numpy as np
 import torch
 
-from quartet.runtime.peers.paired import in_turns
+from quartet.runtime.peers.figures import Check, Figure, Found, at_least, equal
+from quartet.runtime.peers.paired import Run, in_turns, quickest, timed
+from quartet.runtime.peers.setup import Setup
 from quartet.runtime.peers.worker import Worker
 from quartet.scoring.pretrained import load_pretrained
 
 SCRIPT = "minicons_worker.py"
 
+#: What minicons is tried with: it pads, so fewer texts at once may be quicker. The quickest is what counts.
+BATCHES = (1, 4, 10)
+#: Texts of that trial.
+TRIAL = 8
 
-def study(
-    python: str | Path,
-    folder: Path,
-    texts: Sequence[str],
-    timed: int,
-    batches: Sequence[int],
-    rounds: int,
-) -> dict[str, Any]:
-    """Compare the scores of all texts, and the seconds of the first few.
+#: Nats of a text's score that the two libraries may be apart.
+TOLERANCE = 5e-3
 
-    Args:
-        python: of an environment with minicons.
-        folder: the model; both libraries read these files.
-        texts: all are scored once by both.
-        timed: how many of them are timed.
-        batches: texts that minicons is given at once; each is a way of its own, for it pads what it is given.
-        rounds: of timing.
+#: Seconds of minicons over those of T-TA, and over those of our batched masked scores.
+OVER_TTA, OVER_OURS = at_least(30), at_least(3)
 
-    Returns:
-        The largest difference of a score in nats, seconds (medians) and ratios ``minicons-<batch> / quartet``.
+
+def study(setup: Setup) -> Found:
+    """Score the same sentences, each token hidden in turn; both libraries read the same files.
+
+    T-TA has the same sizes and pieces and other (random) weights: its scores are of its own kind, its time is compared.
     """
-    ours = load_pretrained(str(folder))
-    texts, few = list(texts), list(texts)[:timed]
-    with Worker(python, SCRIPT) as worker:
+    ours = load_pretrained(str(setup.bert), setup.device)
+    tta = setup.model("tta")
+    texts = setup.spread(setup.timed)
+    with Worker(setup.peer, SCRIPT) as worker:
         kind = "masked" if ours.masks else "causal"
-        told = worker.ask(load=str(folder), kind=kind, threads=torch.get_num_threads())
-        theirs = worker.ask(texts=texts, batch=1)["scores"]
-        difference = float(np.abs(np.array(theirs) - np.array(ours.score(texts))).max())
+        told = worker.ask(
+            load=str(setup.bert), kind=kind, threads=torch.get_num_threads(), device=setup.device
+        )
 
-        def peer(batch: int) -> float:
-            return float(worker.ask(texts=few, batch=batch)["seconds"])
+        def peer(batch: int, asked: list[str]) -> Run:
+            return lambda: float(worker.ask(texts=asked, batch=batch)["seconds"])
 
-        ways: dict[str, Any] = {f"minicons-{batch}": (lambda batch=batch: peer(batch)) for batch in batches}
-        ways["quartet"] = lambda: _score(ours, few)
-        found = in_turns(ways, rounds)
-    return {
-        "model": ours.scale,
-        "kind": kind,
-        "peer": dict(told),
-        "texts": len(texts),
-        "largest_difference": difference,
-        "timed_texts": len(few),
-        "seconds": {name: found.median(name) for name in ways},
-        "ratios": {f"{name} / quartet": found.ratio(name, "quartet") for name in ways if name != "quartet"},
-    }
+        few = texts[:TRIAL]
+        trial: dict[str, Run] = {str(batch): peer(batch, few) for batch in BATCHES}
+        batch = int(quickest(trial))
+        theirs = worker.ask(texts=texts, batch=batch)["scores"]
+        checks = [
+            equal("minicons and Quartet: masked scores, nats", theirs, ours.score(texts), TOLERANCE),
+            _same_tokens(setup, texts, ours.tokenizer),
+        ]
+        ways: dict[str, Run] = {
+            "minicons": peer(batch, texts),
+            "BERT's masked scores, batched": timed(lambda: ours.score(texts)),
+            "T-TA": timed(lambda: tta.score(texts)),
+        }
+        found = in_turns(ways, setup.rounds)
+    figures = [
+        Figure.of("minicons' masked scores / T-TA", found.ratios("minicons", "T-TA"), OVER_TTA),
+        Figure.of(
+            "minicons' masked scores / ours, batched, of the same BERT",
+            found.ratios("minicons", "BERT's masked scores, batched"),
+            OVER_OURS,
+        ),
+    ]
+    sizes = setup.described() | {"sentences": len(texts), "minicons_batch": batch, "peer": dict(told)}
+    return Found(figures, checks, found.medians, sizes)
 
 
-def _score(model: Any, texts: list[str]) -> None:
-    model.score(texts)
+def _same_tokens(setup: Setup, texts: list[str], tokenizer: object) -> Check:
+    """T-TA and the BERT read the same pieces."""
+    theirs = tokenizer(texts, add_special_tokens=False)["input_ids"]  # type: ignore[operator]
+    own = setup.tokenizer.encode_batch(texts)
+    return equal("T-TA and BERT: tokens of each sentence", [*map(len, own)], [*map(len, theirs)], 0)

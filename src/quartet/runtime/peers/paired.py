@@ -10,6 +10,9 @@ from dataclasses import dataclass
 #: Runs a thing once; returns the seconds that it took, or None where the caller is to measure them.
 Run = Callable[[], float | None]
 
+#: What `steady` spends on one figure: seconds, and calls at most.
+STEADY_SECONDS, STEADY_CALLS = 0.25, 25
+
 
 @dataclass(frozen=True)
 class Paired:
@@ -25,10 +28,14 @@ class Paired:
         """Seconds of one way, over the rounds."""
         return statistics.median(self.seconds[name])
 
-    def ratio(self, name: str, base: str) -> dict[str, float]:
-        """How many times as long `name` takes as `base`: the median, least and largest of the rounds' own ratios."""
-        ratios = [left / right for left, right in zip(self.seconds[name], self.seconds[base], strict=True)]
-        return {"median": statistics.median(ratios), "least": min(ratios), "largest": max(ratios)}
+    @property
+    def medians(self) -> dict[str, float]:
+        """Seconds of each way, over the rounds."""
+        return {name: self.median(name) for name in self.seconds}
+
+    def ratios(self, name: str, base: str) -> list[float]:
+        """How many times as long `name` takes as `base`, in each round."""
+        return [left / right for left, right in zip(self.seconds[name], self.seconds[base], strict=True)]
 
 
 def in_turns(ways: Mapping[str, Run], rounds: int) -> Paired:
@@ -42,3 +49,35 @@ def in_turns(ways: Mapping[str, Run], rounds: int) -> Paired:
             if number:
                 seconds[name].append(taken)
     return Paired(seconds)
+
+
+def timed(call: Callable[[], object]) -> Run:
+    """A call as a way: it is run once, and what it gives is let go."""
+
+    def run() -> None:
+        call()
+
+    return run
+
+
+def steady(call: Callable[[], object]) -> Run:
+    """A short call as a way: it is run again and again for a while, and its time is the median.
+
+    It may tell its own seconds (a float), as `Run` does.
+    """
+
+    def run() -> float:
+        taken: list[float] = []
+        ends = time.perf_counter() + STEADY_SECONDS
+        while not taken or (time.perf_counter() < ends and len(taken) < STEADY_CALLS):
+            begun = time.perf_counter()
+            told = call()
+            taken.append(told if isinstance(told, float) else time.perf_counter() - begun)
+        return statistics.median(taken)
+
+    return run
+
+
+def quickest(ways: Mapping[str, Run]) -> str:
+    """The way that takes least in one round after another: what a peer is compared by, where it has a choice."""
+    return min(ways, key=in_turns(ways, 1).median)

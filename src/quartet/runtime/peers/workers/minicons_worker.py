@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from importlib.metadata import version
 from typing import Any
 
 import torch
@@ -23,8 +24,8 @@ def main() -> None:
         if "load" in asked:
             torch.set_num_threads(asked["threads"])
             kind = scorer.MaskedLMScorer if asked["kind"] == "masked" else scorer.IncrementalLMScorer
-            model = kind(asked["load"], "cpu")
-            answer: dict[str, Any] = {"torch": str(torch.__version__)}
+            model = kind(asked["load"], asked["device"])
+            answer: dict[str, Any] = {name: version(name) for name in ("minicons", "torch", "transformers")}
         else:
             assert model is not None, "no model is loaded"
             texts, batch = asked["texts"], asked["batch"]

@@ -1,0 +1,89 @@
+"""One sentence: T-TA's one pass against the biLM's pass a token, one by one as published, and in one batch."""
+
+from __future__ import annotations
+
+from quartet.runtime.peers.figures import Check, Demand, Figure, Found, at_least, equal
+from quartet.runtime.peers.models import one_by_one, plain_score
+from quartet.runtime.peers.paired import Run, in_turns, steady
+from quartet.runtime.peers.setup import Setup
+from quartet.runtime.products import Shape, flops, recorded, replay, weight_reading
+from quartet.scoring.language_model import LanguageModel
+
+#: Nats of a text's score, and the largest element of a vector, that two ways to the same may be apart.
+SCORE_TOLERANCE, VECTOR_TOLERANCE = 1e-3, 1e-4
+
+#: Ratio over the biLM one by one, by use.
+DEMANDS = {"vectors": at_least(25), "scores": at_least(12)}
+
+
+def study(setup: Setup) -> Found:
+    """Time `words` words, one sentence at a time: vectors (hidden states, as for STS) and scores (reranking).
+
+    Beside the ratios stand two bounds for the batched biLM: the same ratio of the matrix products alone, and its time
+    over that of reading T-TA's weights from memory once.
+    """
+    text = " ".join(setup.running(setup.words))
+    models = {"T-TA": setup.model("tta"), "biLM batched": setup.model("bilm")}
+    models["biLM one by one"] = one_by_one(models["biLM batched"])
+    checks = [
+        _equal_scores("T-TA: its score and that of its plain forward", models["T-TA"], text),
+        *same_readings("biLM: batched and one by one", models["biLM batched"], text),
+    ]
+    ways: dict[str, Run] = {}
+    products = {}
+    for use in DEMANDS:
+        for name, model in models.items():
+            ways[f"{name}, {use}"] = steady(
+                lambda model=model, use=use: read(model, use, [text])  # type: ignore[misc]
+            )
+        for name in ("T-TA", "biLM batched"):
+            counts = recorded(lambda name=name, use=use: read(models[name], use, [text]))  # type: ignore[misc]
+            products[name, use] = counts
+            ways[f"products of {name}, {use}"] = steady(replay(counts, setup.device, own_weights=True))
+        ways[f"T-TA's weights, {use}"] = steady(weight_reading(products["T-TA", use], setup.device))
+    found = in_turns(ways, setup.rounds)
+    figures = []
+
+    def figure(name: str, slow: str, base: str, use: str, demand: Demand | None = None) -> None:
+        ratios = found.ratios(f"{slow}, {use}", f"{base}, {use}")
+        figures.append(Figure.of(f"{use}: {name}", ratios, demand))
+
+    for use, demand in DEMANDS.items():
+        figure("biLM one by one / T-TA", "biLM one by one", "T-TA", use, demand)
+        figure("biLM batched / T-TA", "biLM batched", "T-TA", use)
+        figure("the same, matrix products alone", "products of biLM batched", "products of T-TA", use)
+        figure("biLM batched / reading T-TA's weights once", "biLM batched", "T-TA's weights", use)
+        allowed = flops(products["biLM batched", use]) / flops(products["T-TA", use])
+        figures.append(Figure.of(f"{use}: biLM batched / T-TA, operations alone", [allowed]))
+    sizes = setup.described() | {
+        "words": setup.words,
+        "tokens": len(setup.tokenizer.encode(text)) + 2,
+        "weights_read_mb": {use: 4e-6 * _weights(products["T-TA", use]) for use in DEMANDS},
+    }
+    return Found(figures, checks, found.medians, sizes)
+
+
+def read(model: LanguageModel, use: str, texts: list[str]) -> object:
+    """Contextual vectors of texts, or their scores."""
+    return model.embed(texts) if use == "vectors" else model.score(texts)
+
+
+def same_readings(what: str, bilm: LanguageModel, text: str) -> list[Check]:
+    """The scores and vectors of a text by both ways to read masked copies.
+
+    Raises:
+        InputError: they differ.
+    """
+    plain = one_by_one(bilm)
+    return [
+        equal(f"{what}: scores, nats", bilm.score([text]), plain.score([text]), SCORE_TOLERANCE),
+        equal(f"{what}: vectors", bilm.embed([text]), plain.embed([text]), VECTOR_TOLERANCE),
+    ]
+
+
+def _equal_scores(what: str, model: LanguageModel, text: str) -> Check:
+    return equal(f"{what}, nats", model.score([text]), [plain_score(model, text)], SCORE_TOLERANCE)
+
+
+def _weights(counts: dict[Shape, int]) -> int:
+    return sum(inner * columns * times for (batch, _, inner, columns), times in counts.items() if batch == 1)

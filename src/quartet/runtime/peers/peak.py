@@ -1,0 +1,80 @@
+"""How much of what the device can multiply our training uses: its operations over the measured peak."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from quartet.runtime.peak import matrix_product_peak
+from quartet.runtime.peers.figures import Figure, Found, at_least
+from quartet.runtime.peers.models import model_config
+from quartet.runtime.peers.paired import Run, in_turns
+from quartet.runtime.peers.pretraining import DROPOUT, MAX_LENGTH
+from quartet.runtime.peers.setup import Setup
+from quartet.runtime.peers.training import Epoch, encoded
+from quartet.training.flops import training_flops
+
+#: Per cent, on a CPU; on a GPU the figure is reported.
+DEMAND = at_least(50)
+#: The way whose operations nothing stands between.
+PEAK = "the peak"
+
+
+def study(setup: Setup) -> Found:
+    """Train one epoch of sentences as T-TA, biLM and uniLM, and measure the peak of matrix products in each round.
+
+    The operations are those that the objectives need for real tokens: padding and recomputation are no work.
+    """
+    sentences = setup.spread(setup.trained)
+    corpus = encoded(setup.folder / "peak", sentences, setup.tokenizer)
+    figures: list[Figure] = []
+    rates: dict[str, float] = {}
+    for precision in setup.precisions:
+        epochs = {
+            name: Epoch(
+                replace(model_config(key, setup.shape, MAX_LENGTH), dropout=DROPOUT),
+                setup.tokenizer,
+                corpus,
+                setup.batch_size,
+                precision,
+                setup.device,
+                setup.folder,
+            )
+            for name, key in (("T-TA", "tta"), ("biLM", "bilm"), ("uniLM", "unilm"))
+        }
+        ways: dict[str, Run] = {name: partial(_an_operation, epoch) for name, epoch in epochs.items()}
+        ways[PEAK] = partial(_at_the_peak, setup.device, precision)
+        found = in_turns(ways, setup.rounds)
+        figures += [
+            Figure.of(
+                f"training of {name}, {precision}: operations / the peak of matrix products",
+                [100 * ratio for ratio in found.ratios(PEAK, name)],
+                DEMAND if setup.device == "cpu" else None,
+                "%",
+            )
+            for name in epochs
+        ]
+        rates |= {f"{name}, {precision}": 1e-9 / value for name, value in found.medians.items()}
+    sizes = setup.described() | {
+        "sentences": len(sentences),
+        "batch_size": setup.batch_size,
+        "gflop_a_second": rates,
+    }
+    return Found(figures, [], {}, sizes)
+
+
+def _an_operation(epoch: Epoch) -> float:
+    """Seconds of a training's steps, for each floating-point operation of the model's own work on real tokens."""
+    trained = epoch.train()
+    operations = training_flops(
+        epoch.model,
+        trained.network.vocabulary,
+        trained.run_tokens,
+        trained.work.targets,
+        trained.work.pairs / trained.run_tokens,
+    )
+    return trained.work.seconds / operations
+
+
+def _at_the_peak(device: str, precision: str) -> float:
+    return 1.0 / matrix_product_peak(device, precision)
