@@ -19,10 +19,11 @@ from pipeline.tracking import stage_run, sync
 from quartet.errors import InputError
 from quartet.evaluation.attention_maps import read_article
 from quartet.files import atomic_dir, atomic_path, sha256, write_json
-from quartet.report import figures
+from quartet.report import figures, overview, runtime_figure
 from quartet.report.attention_figure import attention_maps
 from quartet.report.facts import Facts
-from quartet.report.tables import markdown
+from quartet.report.html.page import page
+from quartet.report.tables import document, readme
 from quartet.results import Measure, Result, write_results
 
 Curve = list[tuple[float, float]]
@@ -43,15 +44,17 @@ def report() -> None:
         with atomic_dir(layout.report / "figures") as folder:
             pictures = draw(folder, params, layout, found, timed, facts)
         facts = gather(params, layout, device, pictures)
-        with atomic_path(layout.report / "README.md") as temporary:
-            temporary.write_text(markdown(found, timed, facts), encoding="utf-8")
-        for name in ("results.jsonl", "timings.jsonl", "metrics.json", "README.md", "figures"):
+        whole = document(found, timed, facts)
+        for name, text in (("README.md", readme(whole)), ("index.html", page(whole, layout.report, facts))):
+            with atomic_path(layout.report / name) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+        for name in ("results.jsonl", "timings.jsonl", "metrics.json", "README.md", "index.html", "figures"):
             run.log_artifact(layout.report / name)
         run.log_results(found)
     restored = sync(params)
     if restored:
         say(f"MLflow: {len(restored)} run(s) logged for what DVC took from its cache")
-    say(f"{len(found)} results -> {layout.report / 'README.md'}")
+    say(f"{len(found)} results -> {layout.report / 'README.md'} and index.html")
 
 
 def durations(params: Params, layout: Layout, device: str) -> list[Result]:
@@ -60,10 +63,8 @@ def durations(params: Params, layout: Layout, device: str) -> list[Result]:
     for stage, variant in instances(params):
         for row in read_timings(layout, stage, variant, sha256(record(params, stage, variant))):
             measures = {"seconds": Measure(row["seconds"], 1)}
-            if row.get("tokens") and row["seconds"]:
-                measures["tokens-per-second"] = Measure(
-                    row["tokens"] / row["seconds"], int(row.get("steps", 1))
-                )
+            for metric, value in row.get("measures", {}).items():
+                measures[metric] = Measure(value, int(row["steps"]))
             found += rows_of(
                 measures,
                 params=params,
@@ -94,7 +95,7 @@ def nested(found: list[Result]) -> dict[str, Any]:
 def draw(
     folder: Path, params: Params, layout: Layout, found: list[Result], timed: list[Result], facts: Facts
 ) -> dict[str, str]:
-    """Draw what there is to draw; section -> the picture's path from the README."""
+    """Draw what there is to draw; section or place on the first screen -> the picture's path from the README."""
     training: dict[str, Curve] = {
         name: [(float(row["step"]), float(row["loss"])) for row in read_csv(layout.curve(name))]
         for name in params.models
@@ -111,8 +112,11 @@ def draw(
             folder / "attention.svg",
             {name: read_article(layout.attention(name)) for name in params.evaluate.attention},
         ),
-        "runtime": figures.runtimes(folder / "runtime.svg", timed, facts),
+        "runtime": runtime_figure.bidirectional(folder / "runtime.svg", timed, facts),
+        "runtime-cuda": runtime_figure.bidirectional(folder / "runtime-cuda.svg", timed, facts, "cuda"),
+        "runtime-causal": runtime_figure.one_pass(folder / "runtime-causal.svg", timed, facts),
     }
+    drawn |= overview.draw(folder, training, wer, found, timed, facts)
     return {section: f"figures/{section}.svg" for section, done in drawn.items() if done}
 
 

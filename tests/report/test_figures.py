@@ -12,7 +12,7 @@ import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
-from quartet.report import figures
+from quartet.report import figures, runtime_figure
 from quartet.report.drawing import MARKERS, PALETTE, averaged, look
 from tests.report.synthetic import facts, loss_curves, results, row, timings, wer_curves
 
@@ -21,7 +21,8 @@ DRAW: dict[str, Draw] = {
     "training": lambda path: figures.training_curves(path, loss_curves(), facts()),
     "rerank": lambda path: figures.wer_curves(path, wer_curves(), results(), facts()),
     "sts": lambda path: figures.sts_bars(path, results(), facts()),
-    "runtime": lambda path: figures.runtimes(path, timings(), facts()),
+    "runtime": lambda path: runtime_figure.bidirectional(path, timings(), facts()),
+    "runtime-causal": lambda path: runtime_figure.one_pass(path, timings(), facts()),
 }
 
 
@@ -57,7 +58,11 @@ def test_without_anything_to_draw_no_file_is_written(tmp_path: Path) -> None:
     assert not figures.training_curves(path, {"tta": []}, facts())
     assert not figures.wer_curves(path, {}, results(), facts())
     assert not figures.sts_bars(path, timings(), facts())
-    assert not figures.runtimes(path, results(), facts())
+    assert not runtime_figure.bidirectional(path, results(), facts())
+    assert not runtime_figure.bidirectional(path, timings(), facts(), "cuda")
+    assert not runtime_figure.one_pass(
+        path, [each for each in timings() if "unilm" not in each.system], facts()
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -78,7 +83,8 @@ def test_several_seeds_and_unknown_systems_are_drawn(tmp_path: Path) -> None:
         for name, points in loss_curves().items()
     }
     assert figures.training_curves(tmp_path / "a.svg", curves, dataclasses.replace(facts(), models=()))
-    assert figures.runtimes(tmp_path / "b.svg", timings()[:1], facts())
+    alone = [each for each in timings() if each.system == "tta/sts"][:1]
+    assert runtime_figure.bidirectional(tmp_path / "b.svg", alone, facts())
     strange = {("lists", "dev", "hf-some"): [(0.0, 10.0), (1.0, 30.0)], ("more", "test", "tta"): [(0.0, 0.0)]}
     assert figures.wer_curves(tmp_path / "c.svg", strange, [], facts())
 

@@ -15,7 +15,6 @@ from statistics import fmean
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from quartet.report.cells import Cell, Cells
 from quartet.report.drawing import (
@@ -34,15 +33,13 @@ from quartet.report.drawing import (
 from quartet.report.facts import Facts
 from quartet.report.order import set_rank, split_rank, system_rank
 from quartet.report.page import Report
-from quartet.report.sections import nli, rerank, runtime, sts
+from quartet.report.sections import nli, rerank, sts
 from quartet.results import Result
 
 SHORT = 18  # letters of names that fit side by side over a small panel
 #: What a column of training curves predicts, by objective, and what a row reads.
 PREDICTED = {"clm": "next token (CLM)", "mlm": "masked tokens (MLM)", "lae": "every token (LAE)"}
 READ = {"sentences": "single sentences", "spans": "document spans", "streams": "whole documents"}
-#: By the tasks of `runtime.TASKS`.
-TASK_TITLES = ("a sentence vector (sts)", "a sentence score (rerank)")
 #: The colour and the name of a reading of a model.
 READINGS = {
     "context": (PALETTE[0], "final layer (context)"),
@@ -140,7 +137,7 @@ def wer_curves(
             for axis, split in zip(row, splits, strict=True):
                 of_panel = {key[2]: points for key, points in drawn.items() if key[:2] == (name, split)}
                 if of_panel:
-                    _wer_panel(axis, of_panel, report, name, split)
+                    wer_panel(axis, of_panel, report, name, split)
                     axis.set_title(f"{name}, {split}")
                 else:
                     axis.set_axis_off()
@@ -149,7 +146,7 @@ def wer_curves(
     return True
 
 
-def _wer_panel(axis: Axes, curves: Mapping[str, Points], report: Report, name: str, split: str) -> None:
+def wer_panel(axis: Axes, curves: Mapping[str, Points], report: Report, name: str, split: str) -> None:
     """One set of lists and one split. A curve that soars leaves the panel: what counts is better than that."""
     measured = rerank.measured_by(report, name)
     worse = -measured.better
@@ -238,53 +235,3 @@ def _bars(axis: Axes, cells: Mapping[str, Cell], names: Sequence[str]) -> None:
     axis.grid(visible=False, axis="y")
     axis.axvline(0, color="black", linewidth=0.8)
     axis.set_xlabel("Pearson × 100")
-
-
-def runtimes(path: str | Path, timings: Iterable[Result], facts: Facts) -> bool:
-    """Milliseconds a sentence against its words on logarithmic axes, a panel a task."""
-    report = Report(Cells(row for row in timings if row.table == runtime.TABLE), facts)
-    lengths = runtime.word_counts(report)
-    lines: defaultdict[tuple[int, str], defaultdict[str, list[tuple[float, Cell]]]]
-    lines = defaultdict(lambda: defaultdict(list))
-    for words, dataset in lengths.items():
-        for system, cell in report.figures(runtime.TABLE, dataset, None, "ms").items():
-            name, _, reading = system.partition("/")
-            places = (index for index, readings in enumerate(runtime.TASKS.values()) if reading in readings)
-            place = next(places, len(runtime.TASKS))
-            task = TASK_TITLES[place] if place < len(TASK_TITLES) else reading
-            lines[place, task][name].append((words, cell))
-    if not lines:
-        return False
-    with style():
-        figure = Figure(figsize=(WIDTH, 4.2), layout="constrained")
-        axes = figure.subplots(1, len(lines), squeeze=False, sharey=True).ravel()
-        for axis, ((_, task), names) in zip(axes, sorted(lines.items()), strict=True):
-            for place, name in enumerate(report.sorted(names)):
-                _timedline(axis, names[name], name, facts, max(5, 10 - 2 * place))
-            axis.set_title(task)
-            axis.set_xscale("log")
-            axis.set_yscale("log")
-            axis.set_xlabel("words in the sentence")
-            axis.set_xticks(list(lengths), [str(words) for words in lengths])
-            axis.xaxis.set_minor_locator(NullLocator())
-            axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-            axis.yaxis.set_minor_formatter(NullFormatter())
-        axes[0].set_ylabel("milliseconds a sentence")
-        low, high = axes[0].get_ylim()
-        widen = max(1.0, (8 * low / high) ** 0.5)  # so that at least two numbers stand on the axis
-        axes[0].set_ylim(low / widen, high * widen)
-        shared_legend(figure, axes, 4)
-        save(figure, path)
-    return True
-
-
-def _timedline(
-    axis: Axes, points: Sequence[tuple[float, Cell]], name: str, facts: Facts, size: float
-) -> None:
-    """A line with intervals; the lines drawn first have the larger marks, for those after may hide them."""
-    line(axis, [(words, cell.value) for words, cell in points], name, facts, size=size)
-    colour = look(name, facts)[0]
-    for words, cell in points:
-        if cell.bounds:
-            axis.plot([words, words], cell.bounds, color=colour, linewidth=1.0)

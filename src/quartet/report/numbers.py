@@ -31,8 +31,8 @@ count = fixed(0)
 
 
 def perplexity(number: float) -> str:
-    """One decimal; powers of ten where the digits before it would fill the column."""
-    return f"{number:.1e}" if number >= 1e6 else f"{number:,.1f}"
+    """One decimal below 1,000, none above; powers of ten where the digits would fill the column."""
+    return f"{number:.1e}" if number >= 1e6 else f"{number:,.{0 if number >= 999.95 else 1}f}"
 
 
 def p_value(number: float) -> str:

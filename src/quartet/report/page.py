@@ -49,6 +49,11 @@ def plain(text: str) -> str:
     return " ".join(text.replace("|", "\\|").split())
 
 
+def anchor(title: str) -> str:
+    """Where a link to the heading of this title leads: the rule of GitHub, which the HTML page keeps too."""
+    return "".join("-" if sign == " " else sign for sign in title.lower() if sign.isalnum() or sign in " -_")
+
+
 def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """A Markdown table, numbers to the right of the first column; columns that hold nothing are left out."""
     body = [list(row) for row in rows]

@@ -14,12 +14,14 @@ class Paper:
 
     Attributes:
         name: how a sentence names it.
+        short: how a place in it is named where there is little room, as in "T-TA Table 3".
         cite: its reference.
         scale: what its figures were made with.
         sentences: how many its models read, where it says so.
     """
 
     name: str
+    short: str
     cite: str
     scale: tuple[str, ...]
     sentences: int | None

@@ -1,16 +1,22 @@
-"""The README of an experiment: what was run, what the numbers show, and every table, as Markdown."""
+"""The report of an experiment: what was run, what the numbers show, and every table; and its README.
+
+Its chapters are lines of Markdown. The README is these lines, and `quartet.report.html` makes a page of the same ones.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from quartet.report import scale
 from quartet.report.cells import Cells
 from quartet.report.facts import Facts, ListFacts
 from quartet.report.numbers import count, listing, millions
 from quartet.report.page import Report, code, grid, named, plain
+from quartet.report.papers import chapter
+from quartet.report.papers.exhibits import EXHIBITS
 from quartet.report.published import published
-from quartet.report.sections import SECTIONS
+from quartet.report.sections import SECTIONS, Section
 from quartet.results import Result
 
 ABSENT = "This part was not run in this experiment."
@@ -21,8 +27,52 @@ OBJECTIVES = {
 }
 
 
-def markdown(results: Iterable[Result], timings: Iterable[Result], facts: Facts) -> str:
-    """The whole README.md; equal input gives an equal text.
+@dataclass(frozen=True)
+class Chapter:
+    """A part of the report: its title, its lines of Markdown, and parts of its own.
+
+    Attributes:
+        ran: whether there is anything to show: a part that was not run says so.
+    """
+
+    title: str
+    lines: tuple[str, ...]
+    parts: tuple[Chapter, ...] = ()
+    ran: bool = True
+
+    def markdown(self, level: int = 2) -> list[str]:
+        """The lines with the headings."""
+        parts = (line for part in self.parts for line in part.markdown(level + 1))
+        return [f"{'#' * level} {self.title}", "", *self.lines, *parts]
+
+
+@dataclass(frozen=True)
+class Document:
+    """The whole report, whatever it is written as.
+
+    Attributes:
+        title: of the experiment.
+        scale: what was run, in two sentences.
+        run: the same in full.
+        claims: what the papers claim, and what was found.
+        findings: what the numbers show.
+        sections: a chapter a section, and one for each table that no section knows.
+        papers: the papers' tables and figures, one by one.
+        end: absent sets, scale and sources.
+    """
+
+    title: str
+    scale: tuple[str, ...]
+    run: tuple[str, ...]
+    claims: Chapter
+    findings: Chapter
+    sections: tuple[Chapter, ...]
+    papers: Chapter
+    end: tuple[Chapter, ...]
+
+
+def document(results: Iterable[Result], timings: Iterable[Result], facts: Facts) -> Document:
+    """The report of an experiment; equal input gives an equal document.
 
     Args:
         results: of the experiment. Tables and figures that no section knows are shown too, in plain lists.
@@ -33,47 +83,79 @@ def markdown(results: Iterable[Result], timings: Iterable[Result], facts: Facts)
         ValueError: two results are of one figure and one seed.
     """
     report = Report(Cells([*results, *timings]), facts)
-    bodies: list[str] = []
+    sections = []
     for table, section in SECTIONS.items():
-        bodies += [f"## {section.title}", ""]
-        bodies += [*section.body(report), *report.rest(table)] if report.cells.places(table) else [ABSENT, ""]
+        ran = bool(report.cells.places(table))
+        lines = [*section.body(report), *report.rest(table)] if ran else [absent(section), ""]
+        sections.append(Chapter(section.title, tuple(lines), ran=ran))
     for table in report.cells.tables():
         if table not in SECTIONS:
-            bodies += [f"## {table}", "", *report.rest(table)]
-    lines = [
-        f"# Quartet: experiment `{facts.experiment}`",
-        "",
-        *_run(report),
-        "## What the numbers show",
-        "",
-        *_findings(report),
-        *bodies,
-        *_absent(facts),
-        "## Scale, and what cannot be concluded",
-        "",
-        *scale.lines(report),
-        "## Sources of the published figures",
-        "",
-        *(f"- {paper.name}: {plain(paper.cite)}." for paper in published().papers.values()),
-    ]
+            sections.append(Chapter(table, tuple(report.rest(table))))
+    sources = [f"- {paper.name}: {plain(paper.cite)}." for paper in published().papers.values()]
+    return Document(
+        title=f"Quartet: experiment `{facts.experiment}`",
+        scale=(_who(report), "", f"**Scale:** {scale.sizes(report)}"),
+        run=tuple(_run(report)),
+        claims=Chapter("The papers' claims, and what was found here", tuple(chapter.claims(report))),
+        findings=Chapter("What the numbers show", tuple(_findings(report))),
+        sections=tuple(sections),
+        papers=_papers(report),
+        end=(
+            *_absent(facts),
+            Chapter("Scale, and what cannot be concluded", tuple(scale.lines(report))),
+            Chapter("Sources of the published figures", tuple(sources)),
+        ),
+    )
+
+
+def absent(section: Section) -> str:
+    """What stands in the place of a section that has no figures."""
+    return f"{ABSENT}{chapter.how_section(section.title)}"
+
+
+def markdown(results: Iterable[Result], timings: Iterable[Result], facts: Facts) -> str:
+    """The whole README.md of an experiment: see `document`."""
+    return readme(document(results, timings, facts))
+
+
+def readme(whole: Document) -> str:
+    """The whole README.md."""
+    chapters = (whole.claims, whole.findings, *whole.sections, whole.papers, *whole.end)
+    lines = [f"# {whole.title}", "", *whole.run, *(line for one in chapters for line in one.markdown())]
     return "\n".join(lines) + "\n"
 
 
-def _absent(facts: Facts) -> list[str]:
+def _papers(report: Report) -> Chapter:
+    """A chapter with a part for each table and figure of the papers."""
+    parts = []
+    for exhibit in EXHIBITS:
+        ran = bool(exhibit.ours(report))
+        parts.append(Chapter(chapter.title(exhibit), tuple(chapter.body(report, exhibit)), ran=ran))
+    return Chapter("The papers' tables and figures", tuple(chapter.INTRODUCTION), tuple(parts))
+
+
+def _absent(facts: Facts) -> list[Chapter]:
     """The sets that were not there, and how to get them."""
     if not facts.absent:
         return []
     rows = [[code(one.name), one.kind, plain(one.reason), plain(one.obtain)] for one in facts.absent]
-    return ["## Sets that were not available", "", *grid(["set", "kind", "why", "to be had from"], rows)]
+    lines = grid(["set", "kind", "why", "to be had from"], rows)
+    return [Chapter("Sets that were not available", tuple(lines))]
+
+
+def _who(report: Report) -> str:
+    """How many models, and how often and on what they were trained."""
+    facts = report.facts
+    seeds = f"{len(facts.seeds)} seeds ({listing([str(seed) for seed in facts.seeds])})"
+    if len(facts.seeds) == 1:
+        seeds = f"one seed ({facts.seeds[0]})"
+    return f"{len(facts.models)} models, {seeds}, on {plain(facts.device)}."
 
 
 def _run(report: Report) -> list[str]:
     """What was run, in a few sentences."""
     facts = report.facts
-    seeds = f"{len(facts.seeds)} seeds ({listing([str(seed) for seed in facts.seeds])})"
-    if len(facts.seeds) == 1:
-        seeds = f"one seed ({facts.seeds[0]})"
-    lines = [f"{len(facts.models)} models, {seeds}, on {plain(facts.device)}."]
+    lines = [_who(report)]
     for objective, words in OBJECTIVES.items():
         names = [model.name for model in facts.models if model.objective == objective]
         lines += [f"- {words}: {named(names)}."] if names else []

@@ -1,0 +1,196 @@
+"""The pictures of the first screen: one small panel or two each, for a glance. See `figures.py` for the whole ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+
+from quartet.report.cells import Cell, Cells
+from quartet.report.drawing import GREY, HOLLOW, Points, line, look, save, shared_legend, style
+from quartet.report.facts import Facts
+from quartet.report.figures import wer_panel
+from quartet.report.order import set_rank
+from quartet.report.page import Report
+from quartet.report.papers import segatron, tta
+from quartet.report.sections import runtime
+from quartet.results import Result
+
+#: By the key in the facts, what each shows.
+PICTURES = {
+    "overview-sts": "Semantic similarity by model: the final layer's mean vector, and word vectors, with 95 % "
+    "intervals; the paper's figures stand beside ours where the set is the same (T-TA paper, Table 3).",
+    "overview-weights": "Reranking error on test against the weight λ of the language model; hollow: the weight that "
+    "was chosen on dev (T-TA paper, Section 5.3).",
+    "overview-times": "Time for the vector of one sentence against its words, logarithmic axes (T-TA paper, Figure 4).",
+    "overview-segments": "Validation loss while training, without and with sentence and paragraph positions (Segatron "
+    "paper, Figures 2 and 4).",
+    "overview-lengths": "Perplexity against the input length (Segatron paper, Figure 3).",
+}
+SIZE = (5.8, 3.5)  # inches: about half of the page, so that text of 10 points stays readable
+PAIRS = (("transformer-xl", "segatron-xl"), ("bert-", "segabert"))
+#: Words at which a logarithmic axis has its numbers, of those that were timed.
+TICKS = (1, 2, 5, 10, 20, 50, 100, 200)
+
+
+def draw(
+    folder: Path,
+    training: Mapping[str, Points],
+    weights: Mapping[tuple[str, str, str], Points],
+    results: Iterable[Result],
+    timings: Iterable[Result],
+    facts: Facts,
+) -> dict[str, bool]:
+    """Draw <key>.svg for each of `PICTURES`; whether there was anything to draw, by key.
+
+    Args:
+        folder: where the files go.
+        training: by model, (step, nats a predicted token).
+        weights: by (lists, split, system), (weight, WER in % or BLEU).
+        results, timings: of the experiment.
+        facts: the order and colours of the models.
+    """
+    report = Report(Cells([*results, *(row for row in timings if row.table == runtime.TABLE)]), facts)
+    with style():
+        figures = {
+            "overview-sts": _similarity(report),
+            "overview-weights": _weights(report, weights),
+            "overview-times": _times(report),
+            "overview-segments": _segments(report, training),
+            "overview-lengths": _lengths(report),
+        }
+        for key, figure in figures.items():
+            if figure is not None:
+                save(figure, folder / f"{key}.svg")
+    return {key: figure is not None for key, figure in figures.items()}
+
+
+def _similarity(report: Report) -> Figure | None:
+    """Final layers and word vectors on the first set that stands beside Table 3; the paper's where it is the same."""
+    series = next(iter(tta.stsb(report)), None)
+    if series is None:
+        return None
+    names = [name for name in series.ours if name.endswith("/context") or "/" not in name]
+    figure, axis = _panel()
+    for row, name in enumerate(names):
+        cell = series.ours[name]
+        colour, marker, _ = look(name, report.facts) if "/" in name else (GREY, "o", "")
+        low, high = cell.bounds or (cell.value, cell.value)
+        axis.plot([100 * low, 100 * high], [row, row], color=colour, linewidth=2)
+        axis.plot([100 * cell.value], [row], marker=marker, color=colour, markersize=8, linestyle="none")
+        if series.same and name in series.printed:
+            axis.plot([series.printed[name]], [row], marker="d", markeredgecolor=GREY, **HOLLOW)
+    axis.plot([], [], marker="o", color=GREY, label="ours, with its 95 % interval")
+    if series.same:
+        axis.plot([], [], marker="d", markeredgecolor=GREY, label="the paper", **HOLLOW)
+    axis.set_yticks(range(len(names)), [name.removesuffix("/context") for name in names])
+    axis.set_ylim(len(names) - 0.5, -0.5)
+    axis.grid(visible=False, axis="y")
+    axis.axvline(0, color=GREY, linewidth=0.8)
+    n = next(iter(series.ours.values())).n
+    axis.set_xlabel(f"{series.ours_on.replace('`', '')} ({n:,} pairs)")
+    shared_legend(figure, [axis], 2)
+    return figure
+
+
+def _weights(report: Report, weights: Mapping[tuple[str, str, str], Points]) -> Figure | None:
+    """The test split of the first set of lists."""
+    lists = sorted(
+        {key[0] for key in weights if key[1] == "test"}, key=lambda name: set_rank(name, report.facts)
+    )
+    if not lists:
+        return None
+    figure, axis = _panel()
+    curves = {key[2]: points for key, points in weights.items() if key[:2] == (lists[0], "test") and points}
+    wer_panel(axis, curves, report, lists[0], "test")
+    axis.set_title(f"{lists[0]}, test")
+    axis.set_xlabel("weight λ of the language model")
+    shared_legend(figure, [axis], 3)
+    return figure
+
+
+def _times(report: Report) -> Figure | None:
+    """Milliseconds for a sentence vector on the processor, or on the GPU where there is nothing else."""
+    for device, split in runtime.SPLITS.items():
+        lengths = runtime.word_counts(report, split)
+        points: dict[str, list[tuple[int, Cell]]] = {}
+        for words, dataset in lengths.items():
+            for system, cell in report.figures(runtime.TABLE, dataset, split, "ms").items():
+                name, _, reading = system.partition("/")
+                if reading in runtime.TASKS["sts"] and report.facts.model(
+                    name.removesuffix(runtime.ONE_BY_ONE)
+                ):
+                    points.setdefault(name, []).append((words, cell))
+        if points:
+            figure, axis = _panel()
+            for name in report.sorted(points):
+                _timed(axis, points[name], name, report.facts)
+            axis.set_ylabel("milliseconds")
+            axis.set_xlabel(f"words in the sentence, {'GPU' if device == 'cuda' else 'processor'}")
+            axis.set_xscale("log")
+            axis.set_yscale("log")
+            ticks = list(lengths) if len(lengths) <= len(TICKS) else [one for one in TICKS if one in lengths]
+            axis.set_xticks(ticks)
+            axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.xaxis.set_minor_locator(NullLocator())
+            axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+            axis.yaxis.set_minor_formatter(NullFormatter())
+            shared_legend(figure, [axis], 3)
+            return figure
+    return None
+
+
+def _timed(axis: Axes, points: list[tuple[int, Cell]], name: str, facts: Facts) -> None:
+    """A line with intervals; masked copies one by one are dashed in their model's colour."""
+    colour, marker, _ = look(name.removesuffix(runtime.ONE_BY_ONE), facts)
+    dashes = "--" if name.endswith(runtime.ONE_BY_ONE) else "-"
+    xs, ys = [words for words, _ in points], [cell.value for _, cell in points]
+    axis.plot(xs, ys, dashes, color=colour, marker=marker, label=name)
+    for words, cell in points:
+        if cell.bounds:
+            axis.plot([words, words], cell.bounds, color=colour, linewidth=1.0)
+
+
+def _segments(report: Report, training: Mapping[str, Points]) -> Figure | None:
+    """The two pairs of models that differ in segments alone, a panel each."""
+    pairs = [pair for pair in PAIRS if all(training.get(name) for name in pair)]
+    if not pairs:
+        return None
+    figure = Figure(figsize=SIZE, layout="constrained")
+    axes = figure.subplots(1, len(pairs), squeeze=False).ravel()
+    for axis, pair in zip(axes, pairs, strict=True):
+        for name in pair:
+            line(axis, training[name], name, report.facts)
+        axis.set_xlabel("training step")
+        axis.xaxis.set_major_locator(MaxNLocator(4))
+    axes[0].set_ylabel("nats a predicted token")
+    shared_legend(figure, axes, 4)
+    return figure
+
+
+def _lengths(report: Report) -> Figure | None:
+    """Perplexity by the tokens of a window, of the models that were measured so, on the first corpus."""
+    found = [group for group in report.groups(segatron.INPUT_LENGTH) if group[1].endswith(segatron.TOKENS)]
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for dataset, split in found:
+        if dataset == found[0][0]:
+            for name, cell in report.figures(segatron.INPUT_LENGTH, dataset, split, "ppl").items():
+                curves.setdefault(name, []).append((float(split.removesuffix(segatron.TOKENS)), cell.value))
+    if not curves:
+        return None
+    figure, axis = _panel()
+    for name in report.sorted(curves):
+        line(axis, curves[name], name, report.facts)
+    axis.set_xlabel(f"tokens of an input, {found[0][0]}")
+    axis.set_ylabel("perplexity")
+    shared_legend(figure, [axis], 3)
+    return figure
+
+
+def _panel() -> tuple[Figure, Axes]:
+    figure = Figure(figsize=SIZE, layout="constrained")
+    return figure, figure.subplots()

@@ -1,0 +1,135 @@
+"""Our figures beside the pre-trained models of the Segatron paper (Bai et al. 2021): Tables 3 to 7, Figures 5 to 8."""
+
+from __future__ import annotations
+
+from quartet.evaluation.nli import AVERAGE, SEVEN
+from quartet.report.cells import Cell
+from quartet.report.numbers import fixed
+from quartet.report.page import Report, code
+from quartet.report.papers.series import Series, present
+from quartet.report.published import published
+from quartet.report.sections import attention, glue, nli, race, squad
+
+PLAIN, AWARE = "bert-", "segabert"
+points = fixed(1)
+signed_points = fixed(1, sign=True)
+#: The published rows beside our two models where the paper has large models alone.
+LARGE = {PLAIN: "bert-large", AWARE: "segabert-large"}
+SIAMESE = {PLAIN: "s-bert-large-rerun", AWARE: "s-segabert-large"}
+
+
+def glue_dev(report: Report) -> list[Series]:
+    """Table 3."""
+    return _glue(report, "dev")
+
+
+def glue_test(report: Report) -> list[Series]:
+    """Table 4."""
+    return _glue(report, "test")
+
+
+def _glue(report: Report, split: str) -> list[Series]:
+    """The metric of the paper's average on each set, and on each part of one."""
+    table = published().tables[glue.PAPERS[split]]
+    found = []
+    for (head, name, part, metric), column in zip(glue.COLUMNS, table.columns, strict=False):
+        for dataset in report.datasets(glue.TABLE):
+            if dataset.partition("-")[0] == name:
+                ours = _two(report, glue.TABLE, dataset, f"{split}{part}", metric)
+                on = f"{code(dataset)} {split}, {glue.METRICS[metric]} × 100"
+                printed = _printed(table.get(PLAIN, column), table.get(AWARE, column))
+                found.append(_series(on, f"{head} {split}", ours, printed, dataset == name))
+    return [series for series in found if series.ours]
+
+
+def siamese(report: Report) -> list[Series]:
+    """Table 5: the average of the seven sets where it is there, then each set."""
+    table = published().tables["segatron-sts"]
+    found = []
+    for dataset, column, metric in (
+        (AVERAGE, "average", "spearman-mean"),
+        *((name, name, "spearman") for name in SEVEN),
+    ):
+        ours = present(
+            (model, report.find(nli.LIKENESS, dataset, "test", f"{model}/{nli.TUNED}", metric))
+            for model in SIAMESE
+        )
+        printed = _printed(*(table.get(row, column) for row in SIAMESE.values()))
+        on = "the seven sets' average" if dataset == AVERAGE else f"{code(dataset)} test"
+        on += ", Spearman × 100"
+        found.append(_series(on, f"{nli.HEADS.get(column, column)} (large models)", ours, printed, True))
+    return [series for series in found if series.ours]
+
+
+def questions(report: Report) -> list[Series]:
+    """Table 6."""
+    table = published().tables["segatron-squad"]
+    found = []
+    for dataset, split in report.groups(squad.TABLE):
+        second = bool(report.figures(squad.TABLE, dataset, split, squad.SECOND))
+        version = "v2.0" if second else "v1.1"
+        for metric, head in (("f1", "F1"), ("em", "EM")):
+            ours = _two(report, squad.TABLE, dataset, split, metric)
+            column = f"{version}-{metric}"
+            printed = _printed(table.get(PLAIN, column), table.get(AWARE, column))
+            on = f"{code(dataset)} {split}, {head} in %"
+            found.append(_series(on, f"SQuAD {version} dev, {head}", ours, printed, "-" not in dataset))
+    return [series for series in found if series.ours]
+
+
+def choices(report: Report) -> list[Series]:
+    """Table 7."""
+    table = published().tables["segatron-race"]
+    found = []
+    for split in ("test", "dev"):
+        ours = _two(report, race.TABLE, "race", split, "accuracy")
+        printed = _printed(*(table.get(row, split) for row in LARGE.values()))
+        found.append(
+            _series(
+                f"{code('race')} {split}, accuracy in %", f"RACE {split} (large models)", ours, printed, True
+            )
+        )
+    return [series for series in found if series.ours]
+
+
+def looks(report: Report) -> list[Series]:
+    """Figures 5 to 8: the share of attention that stays in a token's own paragraph and sentence, by layer."""
+    found = []
+    for dataset, split in report.groups(attention.TABLE):
+        layers = {
+            int(system.rpartition("/layer-")[2])
+            for system in report.systems(attention.TABLE, dataset, split, attention.HEADS)
+            if "/layer-" in system
+        }
+        for layer in sorted(layers):
+            for metric in ("own-paragraph", "own-sentence"):
+                ours = present(
+                    (model, report.find(attention.TABLE, dataset, split, f"{model}/layer-{layer}", metric))
+                    for model in (PLAIN, AWARE)
+                )
+                on = f"{code(dataset)}, layer {layer}, {attention.HEADS[metric]}, %"
+                found.append(_series(on, "", ours, {}, False))
+    return [series for series in found if len(series.ours) > 1]
+
+
+def _two(report: Report, table: str, dataset: str, split: str, metric: str) -> dict[str, Cell]:
+    return present((model, report.find(table, dataset, split, model, metric)) for model in (PLAIN, AWARE))
+
+
+def _printed(plain: float | None, aware: float | None) -> dict[str, float]:
+    return {row: value for row, value in ((PLAIN, plain), (AWARE, aware)) if value is not None}
+
+
+def _series(
+    ours_on: str, printed_on: str, ours: dict[str, Cell], printed: dict[str, float], same: bool
+) -> Series:
+    return Series(
+        ours_on=ours_on,
+        printed_on=printed_on,
+        ours=ours,
+        printed=printed,
+        number=points,
+        signed=signed_points,
+        factor=100,
+        same=same,
+    )

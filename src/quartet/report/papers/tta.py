@@ -1,0 +1,242 @@
+"""Our figures beside the tables and figures of the T-TA paper (Shin et al. 2020)."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from quartet.report.cells import Cell
+from quartet.report.numbers import difference, fixed, milliseconds, perplexity, wer
+from quartet.report.page import Report, code
+from quartet.report.papers.series import Level, Series, present, scaled
+from quartet.report.published import PublishedTable, published
+from quartet.report.sections import reference_perplexity, rerank, rerank_pairs, runtime, sts
+
+#: Sets of lists whose utterances are the paper's, by their names in the presets: what its columns call them.
+SPEECH = {"librispeech-clean": "clean", "librispeech-other": "other"}
+TRANSLATION = {"wmt13-de-en": "de-en", "wmt13-fr-en": "fr-en"}
+#: The column that a set of ours stands beside where it is none of the paper's.
+OTHER_SPEECH, OTHER_TRANSLATION = "test-clean", "de-en"
+#: The published rows whose vector is no mean over tokens, by the ending that our systems have as a reading.
+ONE_VECTOR = ("cls", "eos")
+#: What the figures of a metric are in.
+UNITS = {"wer": "WER in %", "bleu": "BLEU"}
+points = fixed(1)
+signed_points = fixed(1, sign=True)
+signed_times = fixed(2, sign=True)
+
+
+def wers(report: Report) -> list[Series]:
+    """Table 1: the test split of each set of lists that is judged by word errors."""
+    return _reranked(report, "wer", "tta-wer-own", {name: f"test-{part}" for name, part in SPEECH.items()},
+                     OTHER_SPEECH)  # fmt: skip
+
+
+def bleus(report: Report) -> list[Series]:
+    """Table 2: the test split of each set of lists that is judged by BLEU."""
+    return _reranked(report, "bleu", "tta-bleu", TRANSLATION, OTHER_TRANSLATION)
+
+
+def _reranked(report: Report, metric: str, name: str, known: dict[str, str], otherwise: str) -> list[Series]:
+    table = published().tables[name]
+    found = []
+    for dataset in report.datasets(rerank.TABLE):
+        ours = report.figures(rerank.TABLE, dataset, "test", metric)
+        if not ours:
+            continue
+        column = known.get(dataset, otherwise)
+
+        def paired(first: str, second: str, dataset: str = dataset) -> Level | None:
+            difference = f"{metric}-difference"
+            if second == rerank.FIRST:
+                cell = report.find(rerank.TABLE, dataset, "test", first, difference)
+                return scaled(cell, 1) if cell else None
+            for pair, sign in ((f"{first} - {second}", 1), (f"{second} - {first}", -1)):
+                cell = report.find(rerank_pairs.TABLE, dataset, "test", pair, difference)
+                if cell:
+                    return scaled(cell, sign)
+            return None
+
+        found.append(
+            Series(
+                ours_on=f"{code(dataset)} test, {UNITS[metric]}",
+                printed_on=f"{table.title}: {column}",
+                ours=_named(ours, table),
+                printed=_column(table, column),
+                number=wer,
+                signed=difference,
+                same=dataset in known,
+                paired=paired,
+            )
+        )
+    return found
+
+
+def _named(cells: dict[str, Cell], table: PublishedTable) -> dict[str, Cell]:
+    """Ours by the published rows: all n-gram models are the row of n-gram models."""
+    named = {("ngram" if system.startswith("ngram") else system): cell for system, cell in cells.items()}
+    return {row: named[row] for row in table.rows if row in named}
+
+
+def _column(table: PublishedTable, column: str) -> dict[str, float]:
+    return {row: value for row in table.rows if (value := table.get(row, column)) is not None}
+
+
+def stsb(report: Report) -> list[Series]:
+    """Table 3: STS-B, or the sets of documents that stand in for it where it was not to be had."""
+    own = [_similarity(report, "stsb", split, "tta-stsb", split) for split in ("test", "dev")]
+    found = [series for series in own if series]
+    if found:
+        return found
+    others = [
+        _similarity(report, dataset, split, "tta-stsb", "test")
+        for dataset, split in report.groups(sts.TABLE)
+        if (dataset, split) not in sts.SENTENCES and dataset not in (*sts.YEARS, sts.ALL_YEARS)
+    ]
+    return [series for series in others if series]
+
+
+def sick(report: Report) -> list[Series]:
+    """Table 4: SICK's test pairs."""
+    series = _similarity(report, "sick", "test", "tta-sick", "test")
+    return [series] if series else []
+
+
+def _similarity(report: Report, dataset: str, split: str, name: str, part: str) -> Series | None:
+    table = published().tables[name]
+    cells = report.figures(sts.TABLE, dataset, split, "pearson")
+    names = {
+        _reading(row, column.rpartition("-")[2]): (row, column)
+        for row in table.rows
+        for column in table.columns
+        if column.startswith(f"{part}-")
+    }
+    printed = {ours: table.get(*place) for ours, place in names.items()}
+    ours = {system: cells[system] for system in names if system in cells}
+    if not ours:
+        return None
+    return Series(
+        ours_on=f"{code(dataset)} {split}, Pearson × 100",
+        printed_on=f"{table.title} {part}",
+        ours=ours,
+        printed={system: value for system, value in printed.items() if value is not None},
+        number=points,
+        signed=signed_points,
+        factor=100,
+        same=dataset in name,
+    )
+
+
+def _reading(row: str, reading: str) -> str:
+    """Our name of a published row and column: "unilm-eos", "context" is "unilm/eos"."""
+    if row in ("glove", "word2vec"):
+        return row
+    model, _, ending = row.rpartition("-")
+    if ending in ONE_VECTOR:
+        return f"{model}/{ending if reading == 'context' else f'{ending}-{reading}'}"
+    if ending == "intact" and reading == "embed":
+        return f"{model}/{reading}"
+    return f"{row}/{reading}"
+
+
+def perplexities(report: Report) -> list[Series]:
+    """Table 7: medians a token of the references of each split, over tokens of one's own."""
+    found = []
+    for dataset, split in report.groups(reference_perplexity.TABLE):
+        table = published().tables[f"tta-perplexity-{split}-clean"]
+        for column in ("median", "mean"):
+            cells = {
+                row: next(
+                    (
+                        cell
+                        for kind in reference_perplexity.KINDS
+                        if (
+                            cell := report.find(
+                                reference_perplexity.TABLE, dataset, split, row, f"{kind}-{column}"
+                            )
+                        )
+                    ),
+                    None,
+                )
+                for row in table.rows
+            }
+            found.append(
+                Series(
+                    ours_on=f"{code(dataset)} {split}, {column} (pseudo-)perplexity a token",
+                    printed_on=f"{table.title}, {column}",
+                    ours=present(cells.items()),
+                    printed=_column(table, column),
+                    number=perplexity,
+                    signed=signed_points,
+                    compared=column == "median",
+                )
+            )
+    return [series for series in found if series.ours]
+
+
+def times_on_cpu(report: Report) -> list[Series]:
+    """Figure 4: milliseconds at the length that the paper compares at."""
+    return _times(report, "tta-runtime-cpu", "cpu")
+
+
+def times_on_gpu(report: Report) -> list[Series]:
+    """Figure 6: the same on a GPU."""
+    return _times(report, "tta-runtime-gpu", "cuda")
+
+
+def times_one_way(report: Report) -> list[Series]:
+    """Figure 5: uniLM and T-TA, of which the paper prints no numbers."""
+    found = []
+    for device in runtime.SPLITS:
+        for task in runtime.TASKS:
+            timed = _of_task(report, task, device, ("unilm", "tta"))
+            if timed and len(timed.ours) > 1:
+                found.append(timed)
+    return found
+
+
+def _times(report: Report, name: str, device: str) -> list[Series]:
+    table = published().tables[name]
+    found = []
+    for task in table.rows:
+        timed = _of_task(report, task, device, ("tta", "bilm", f"bilm{runtime.ONE_BY_ONE}"))
+        if timed is None:
+            continue
+        ratio = table.get(task, "ratio")
+        printed = {row: value for row in ("tta", "bilm") if (value := table.get(task, row)) is not None}
+        changes = {} if ratio is None else {(row, "tta"): ratio for row in timed.ours if row != "tta"}
+        on = f"{table.title}: {runtime.TASK_WORDS[task]}"
+        found.append(dataclasses.replace(timed, printed_on=on, printed=printed, changes=changes))
+    return found
+
+
+def _of_task(report: Report, task: str, device: str, names: tuple[str, ...]) -> Series | None:
+    """The times of a task on a device, at the standard length."""
+    split = runtime.SPLITS[device]
+    lengths = runtime.word_counts(report, split)
+    if not lengths:
+        return None
+    words = runtime.standard(lengths)
+    systems: dict[str, str] = {}
+    times = report.figures(runtime.TABLE, lengths[words], split, "ms")
+    for system in times:
+        name, _, reading = system.partition("/")
+        if name in names and reading in runtime.TASKS[task]:
+            systems.setdefault(name, system)
+
+    def paired(first: str, second: str) -> Level | None:
+        metric = runtime.OVER + second
+        cell = report.find(runtime.TABLE, lengths[words], split, systems.get(first, ""), metric)
+        return scaled(cell, 1) if cell else None
+
+    if not systems:
+        return None
+    return Series(
+        ours_on=f"{words} words, {runtime.TASK_WORDS[task]}{' on a GPU' if device == 'cuda' else ''}, ms",
+        printed_on="",
+        ours={name: times[systems[name]] for name in names if name in systems},
+        printed={},
+        number=milliseconds,
+        signed=signed_times,
+        paired=paired,
+        paired_kind="ratio",
+    )

@@ -1,0 +1,228 @@
+"""The page: one file, reachable parts, tables with captions and scopes, pictures in the page's colours."""
+
+from __future__ import annotations
+
+import itertools
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from quartet.report import figures, overview
+from quartet.report.facts import Facts
+from quartet.report.html.page import page
+from quartet.report.html.pictures import inline
+from quartet.report.html.render import Writer
+from quartet.report.tables import document
+from tests.report.synthetic import facts, loss_curves, results, row, timings, wer_curves
+
+#: Elements of HTML without an end.
+VOID = {"meta", "br", "img", "hr", "link", "input"}
+
+
+class Elements(HTMLParser):
+    """The elements of a page: (tag, attributes, the tags around it), and whether all are closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.found: list[tuple[str, dict[str, str | None], tuple[str, ...]]] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs), tuple(self.open)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs), tuple(self.open)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, f"</{tag}> closes another element"
+
+    def all(self, tag: str) -> Iterator[dict[str, str | None]]:
+        return (attributes for name, attributes, _ in self.found if name == tag)
+
+
+def drawn(folder: Path) -> Facts:
+    """Facts with the pictures of the invented run."""
+    (folder / "figures").mkdir()
+    done = {
+        "sts": figures.sts_bars(folder / "figures" / "sts.svg", results(), facts()),
+        "training": figures.training_curves(folder / "figures" / "training.svg", loss_curves(), facts()),
+        **overview.draw(folder / "figures", loss_curves(), wer_curves(), results(), timings(), facts()),
+    }
+    return facts(figures={name: f"figures/{name}.svg" for name, there in done.items() if there})
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("page")
+    known = drawn(folder)
+    return page(document(results(), timings(), known), folder, known)
+
+
+@pytest.fixture(scope="module")
+def elements(text: str) -> Elements:
+    return Elements(text)
+
+
+def test_every_element_is_closed(elements: Elements) -> None:
+    assert elements.open == []
+
+
+def test_the_same_rows_give_the_same_bytes(text: str, tmp_path: Path) -> None:
+    known = drawn(tmp_path)
+    assert page(document(results()[::-1], timings()[::-1], known), tmp_path, known) == text
+
+
+def test_nothing_is_fetched(text: str, elements: Elements) -> None:
+    assert "default-src 'none'" in text
+    assert not {"script", "link", "iframe", "object"} & {tag for tag, _, _ in elements.found}
+    for _, attributes, _ in elements.found:
+        for key in ("src", "href", "xlink:href"):
+            value = attributes.get(key)
+            assert value is None or value.startswith(("#", "data:")), value
+    assert "@import" not in text and "url(http" not in text
+
+
+def test_it_is_small(text: str) -> None:
+    assert len(text.encode()) < 2_000_000
+
+
+def test_ids_are_unique_and_every_link_leads_somewhere(elements: Elements) -> None:
+    ids = Counter(attributes["id"] for _, attributes, _ in elements.found if "id" in attributes)
+    assert [name for name, count in ids.items() if count > 1] == []
+    links = {attributes["href"] for tag, attributes, _ in elements.found if tag in ("a", "use")}
+    assert links and {link for link in links if link and link[1:] not in ids} == set()
+    labels = {attributes["aria-labelledby"] for attributes in elements.all("section")}
+    assert labels <= set(ids)
+
+
+def test_every_table_has_a_caption_heads_and_a_box_that_scrolls(elements: Elements) -> None:
+    tables = [(attributes, around) for tag, attributes, around in elements.found if tag == "table"]
+    captions = sum(1 for tag, _, around in elements.found if tag == "caption" and around[-1] == "table")
+    assert len(tables) == captions > 40
+    assert all(around[-1] == "div" for _, around in tables)
+    assert all(attributes.get("scope") in ("col", "row") for attributes in elements.all("th"))
+    assert {attributes["class"] for tag, attributes, _ in elements.found if attributes.get("tabindex")} == {
+        "box"
+    }
+
+
+def test_every_picture_says_what_it_shows(elements: Elements) -> None:
+    pictures = [attributes for tag, attributes, around in elements.found if tag == "svg"]
+    assert len(pictures) == 6
+    assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in pictures)
+    assert sum(1 for _ in elements.all("figcaption")) == len(pictures)
+
+
+def test_headings_skip_no_level(elements: Elements) -> None:
+    levels = [
+        int(tag[1]) for tag, _, _ in elements.found if len(tag) == 2 and tag[0] == "h" and tag[1].isdigit()
+    ]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+
+
+def test_light_and_dark_have_the_same_colours_to_set(text: str) -> None:
+    light, dark = text.split("@media (prefers-color-scheme: dark)")[0], text.split("scheme: dark)")[1]
+    for name in ("--page", "--card", "--ink", "--soft", "--rule", "--link", "--yes", "--no"):
+        assert f"{name}:" in light and f"{name}:" in dark.split("}")[0]
+    for used in ("var(--ink)", "var(--card)", "var(--rule)"):
+        assert used in text
+
+
+def test_what_was_not_run_is_marked_in_the_contents(text: str) -> None:
+    contents = text.split('<nav id="contents"')[1].split("</nav>")[0]
+    assert "Table 2 (not run)" in contents
+    assert 'href="#t-ta-paper-table-1-word-error-rates-after-reranking-librispeech"' in contents
+
+
+def test_an_experiment_without_pictures_or_figures_has_a_page(tmp_path: Path) -> None:
+    text = page(document([], [], facts()), tmp_path, facts())
+    assert Elements(text).open == []
+    assert "In pictures" not in text
+    assert "<svg" not in text
+
+
+def test_a_name_cannot_break_the_page(tmp_path: Path) -> None:
+    known = facts()
+    rows = [row("strange", "<script>alert(1)</script>", "a & <b>", "test", "x", 1.0, 3, None, None)]
+    text = page(document(rows, [], known), tmp_path, known)
+    assert "<script" not in text
+    assert "a &amp; &lt;b&gt;" in text
+
+
+def written(*lines: str) -> str:
+    return Writer(lambda path, words: f"<figure>{path}: {words}</figure>\n").html(lines, "A part")
+
+
+def test_the_paragraph_before_a_table_is_its_caption() -> None:
+    html = written("**`lee`** test:", "", "| a | b |", "|:--|--:|", "| `x` | 1.2 [1.0, 1.4] |")
+    assert "<caption><strong><code>lee</code></strong> test</caption>" in html
+    assert 'aria-label="lee test"' in html
+    assert '<th scope="row"><code>x</code></th>' in html
+    assert '<td class="number">1.2 [1.0,\u00a01.4]</td>' in html
+    assert "<p>" not in html
+
+
+def test_a_table_without_one_is_named_after_its_part() -> None:
+    html = written("Some words.", "", "| a | b |", "|:--|--:|", "| x | some text |")
+    assert "<p>Some words.</p>" in html
+    assert '<caption class="hidden">A part</caption>' in html
+    assert "<td>some text</td>" in html
+
+
+NUMBERS = ("–", "1,234", "+0.50 [+0.40, +0.60]", "7.32 [5.58, 9.95] times", "0.53 M", "100 %", "3.97 (-7.9 %)",
+           "12.3 ± 0.4 [11.0, 13.1]", "< 0.001", "1.2e+06")  # fmt: skip
+
+
+@pytest.mark.parametrize("entry", NUMBERS)
+def test_numbers_stand_to_the_right(entry: str) -> None:
+    assert 'class="number"' in written("| a | b |", "|:--|--:|", f"| x | {entry} |")
+
+
+@pytest.mark.parametrize("entry", ["20 words, a sentence vector", "sentences", "1 of them"])
+def test_texts_stand_to_the_left(entry: str) -> None:
+    assert 'class="number"' not in written("| a | b |", "|:--|--:|", f"| x | {entry} |")
+
+
+def test_short_words_are_explained_where_they_first_stand() -> None:
+    html = written("WER and WER, `WER`, XWER; pPPL.")
+    assert html.count("<abbr") == 2
+    assert html.startswith('<p><abbr title="word error rate')
+    assert ">pPPL</abbr>" in html
+
+
+def test_a_picture_alone_is_a_figure() -> None:
+    assert written("![what it shows](figures/x.svg)") == "<figure>figures/x.svg: what it shows</figure>\n"
+
+
+def test_verdicts_have_a_class_beside_their_words() -> None:
+    html = written("| a | b |", "|:--|--:|", "| x | same direction, shown |", "| y | not shown |")
+    assert '<td class="yes">same direction, shown</td>' in html
+    assert '<td class="open">not shown</td>' in html
+
+
+def test_a_picture_takes_the_pages_colours_and_ids_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "a.svg"
+    assert figures.sts_bars(path, results(), facts())
+    svg = inline(path, "one", 'says "this"')
+    root = ElementTree.fromstring(svg)
+    assert root.get("aria-label") == 'says "this"'
+    assert root.get("width") is None and root.get("viewBox")
+    assert "#000000" not in svg and "#ffffff" not in svg
+    assert all(element.get("id", "one-").startswith("one-") for element in root.iter())
+    assert "<metadata" not in svg and "<style" not in svg and "xlink" not in svg
+
+
+def test_a_file_that_is_no_picture_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.svg"
+    path.write_text("<html/>")
+    with pytest.raises(ValueError, match="no SVG"):
+        inline(path, "one", "nothing")

@@ -1,0 +1,47 @@
+"""The pictures of the first screen: drawn where there is something, the same bytes each time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from quartet.report import overview
+from tests.report.synthetic import facts, loss_curves, results, row, timings, wer_curves
+
+LENGTHS = [
+    row("input-length", name, "wikipedia-sample", f"{tokens}-tokens", "ppl", value - tokens / 3, 9_000, 5.0)
+    for name, value in (("transformer-xl", 220.0), ("segatron-xl", 190.0))
+    for tokens in (25, 50, 100)
+]
+
+
+def test_each_is_drawn_and_the_same_again(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        rows = [*results(), *LENGTHS]
+        done = overview.draw(tmp_path / name, loss_curves(), wer_curves(), rows, timings(), facts())
+        assert done == dict.fromkeys(overview.PICTURES, True)
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
+
+
+def test_without_figures_nothing_is_drawn(tmp_path: Path) -> None:
+    assert overview.draw(tmp_path, {}, {}, [], [], facts()) == dict.fromkeys(overview.PICTURES, False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_paper_stands_beside_ours_on_its_own_set_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Figure] = []
+    monkeypatch.setattr(overview, "save", lambda figure, path: drawn.append(figure))
+    for dataset in ("lee", "stsb"):
+        rows = [row("sts", name, dataset, "test", "pearson", 0.5, 900, 0.1, None)
+                for name in ("tta/context", "bilm/context", "tta/embed", "word2vec")]  # fmt: skip
+        overview.draw(tmp_path, {}, {}, rows, [], facts())
+    texts = [{text.get_text() for text in figure.legends[0].get_texts()} for figure in drawn]
+    assert texts == [{"ours, with its 95 % interval"}, {"ours, with its 95 % interval", "the paper"}]
+    labels = [label.get_text() for label in drawn[1].axes[0].get_yticklabels()]
+    assert labels == ["bilm", "tta", "word2vec"], "the embedding layer is left to the section"

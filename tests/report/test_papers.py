@@ -1,0 +1,243 @@
+"""Ours beside the papers: which figures stand where, what a verdict says, and how a part is run."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from typing import Any
+
+import pytest
+
+from pipeline.params.yaml_file import read_yaml
+from quartet.report.cells import Cell, Cells
+from quartet.report.facts import Facts
+from quartet.report.numbers import difference, wer
+from quartet.report.page import Report, anchor
+from quartet.report.papers import chapter, segabert, segatron, tta
+from quartet.report.papers.exhibit import Exhibit
+from quartet.report.papers.exhibits import EXHIBITS
+from quartet.report.papers.series import Contrast, Series
+from quartet.report.published import published
+from quartet.report.sections import SECTIONS
+from quartet.report.tables import document
+from quartet.results import Result
+from tests.imports import ROOT
+from tests.report.synthetic import facts, results, row, timings
+
+
+def report(rows: list[Result] | None = None, known: Facts | None = None) -> Report:
+    return Report(Cells([*results(), *timings()] if rows is None else rows), known or facts())
+
+
+def cell(value: float, half: float | None) -> Cell:
+    return Cell((row("t", "s", "d", "test", "m", value, 100, half, None),))
+
+
+def series(first: float, second: float, half: float | None, **more: Any) -> Series:
+    return Series(
+        ours_on="here",
+        printed_on="there",
+        ours={"a": cell(first, half), "b": cell(second, half)},
+        printed={"a": 5.0, "b": 6.0},
+        number=wer,
+        signed=difference,
+        **more,
+    )
+
+
+def test_every_table_and_figure_of_results_is_there() -> None:
+    places = {(one.paper, one.place) for one in EXHIBITS}
+    tables = {(paper, f"Table {number}") for paper in ("tta", "segatron") for number in range(1, 8)}
+    pictures = {("tta", f"Figure {number}") for number in (4, 5, 6)}
+    pictures |= {("segatron", f"Figure {number}") for number in (2, 3, 4)} | {("segatron", "Figures 5 to 8")}
+    assert places == tables | pictures
+
+
+def test_every_published_table_stands_under_an_exhibit_of_its_paper() -> None:
+    shown = {(name, one.paper) for one in EXHIBITS for name in one.tables}
+    assert shown == {(name, table.paper) for name, table in published().tables.items()}
+
+
+def at(settings: dict[str, Any], key: str) -> Any:
+    for part in key.split("."):
+        settings = settings[part]
+    return settings
+
+
+@pytest.mark.parametrize(
+    ("exhibit", "preset"),
+    [
+        pytest.param(one, preset, id=f"{one.paper} {one.place}, {preset}")
+        for one in EXHIBITS
+        for preset in one.presets
+    ],
+)
+def test_a_preset_that_is_named_runs_it(exhibit: Exhibit, preset: str) -> None:
+    settings = read_yaml(ROOT / "presets" / f"{preset}.yaml")
+    for key in exhibit.keys:
+        assert at(settings, key), f"{preset} has nothing under {key}"
+
+
+def test_links_lead_to_sections() -> None:
+    assert {one.section for one in EXHIBITS} <= {section.title for section in SECTIONS.values()}
+    assert anchor("T-TA paper, Table 1: rates (WER, %)") == "t-ta-paper-table-1-rates-wer-"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "half", "verdict"),
+    [
+        (5.0, 6.0, 0.1, "same direction, shown"),
+        (6.0, 5.0, 0.1, "opposite direction, shown"),
+        (5.0, 6.0, 0.6, "not shown"),
+        (5.0, 6.0, None, "same direction, no interval"),
+        (6.0, 5.0, None, "another direction, no interval"),
+    ],
+)
+def test_the_interval_makes_the_verdict(
+    first: float, second: float, half: float | None, verdict: str
+) -> None:
+    for kind in ("difference", "relative", "ratio"):
+        contrast = Contrast(first="a", second="b", kind=kind)  # type: ignore[arg-type]
+        assert contrast.verdict(series(first, second, half)) == verdict
+
+
+def test_what_the_paper_calls_alike_is_no_claim_of_a_direction() -> None:
+    alike = Contrast(first="a", second="b", claimed=0)
+    assert alike.verdict(series(5.0, 6.0, 0.6)) == "alike, no difference shown"
+    assert alike.verdict(series(5.0, 6.0, 0.1)) == "alike in the paper, shown to differ here"
+
+
+def test_a_measured_change_wins_over_one_from_two_intervals() -> None:
+    def paired(first: str, second: str) -> tuple[float, tuple[float, float] | None] | None:
+        return (-1.0, (-1.2, -0.8)) if (first, second) == ("a", "b") else None
+
+    contrast = Contrast(first="a", second="b")
+    own = series(5.0, 6.0, 0.6, paired=paired)
+    assert contrast.ours(own) == (-1.0, (-1.2, -0.8))
+    assert contrast.verdict(own) == "same direction, shown"
+    ratio = Contrast(first="a", second="b", kind="ratio").ours(own)
+    assert ratio is not None and ratio[0] == pytest.approx(5 / 6), "a difference is no ratio"
+
+
+def test_no_change_at_all_is_said() -> None:
+    def nothing(first: str, second: str) -> tuple[float, tuple[float, float] | None]:
+        return 0.0, (0.0, 0.0)
+
+    verdict = Contrast(first="a", second="b").verdict(series(5.0, 5.0, 1.0, paired=nothing))
+    assert verdict == "not shown: no change at all"
+
+
+def test_distances_to_the_paper_are_taken_on_its_own_sets_alone() -> None:
+    assert series(5.5, 6.0, 0.1).distance("a") == "–"
+    assert series(5.5, 6.0, 0.1, same=True).distance("a") == "+0.50 [+0.40, +0.60]"
+
+
+def test_a_pair_that_was_measured_the_other_way_round_is_turned() -> None:
+    rows = [row("rerank", name, "lists", "test", "wer", 10.0, 100, 1.0, None) for name in ("tta", "bilm")]
+    rows.append(row("rerank-pairs", "bilm - tta", "lists", "test", "wer-difference", 0.5, 100, 0.2, None))
+    found = Contrast(first="tta", second="bilm").ours(tta.wers(report(rows))[0])
+    assert found is not None
+    assert found[0] == -0.5
+    assert found[1] == pytest.approx((-0.7, -0.3))
+
+
+def test_librispeech_stands_beside_its_own_column() -> None:
+    rows = [row("rerank", "tta", "librispeech-other", "test", "wer", 11.0, 100, 1.0, None)]
+    own = tta.wers(report(rows))[0]
+    assert (own.same, own.printed["tta"], own.distance("tta")) == (True, 12.38, "-1.38 [-2.38, -0.38]")
+    assert not tta.wers(report())[0].same, "the sample's lists are none of the paper's"
+
+
+def test_readings_find_their_published_entries() -> None:
+    names = ("tta/context", "tta/embed", "bilm/embed", "bilm-intact/context", "unilm/eos", "word2vec")
+    rows = [row("sts", name, "stsb", "test", "pearson", 0.5, 1379, 0.02, None) for name in names]
+    own = tta.stsb(report(rows))[0]
+    assert own.same
+    assert {name: own.printed[name] for name in own.ours} == {
+        "unilm/eos": 38.30, "bilm/embed": 49.08, "bilm-intact/context": 36.51, "tta/context": 62.27,
+        "tta/embed": 44.74, "word2vec": 56.5,
+    }  # fmt: skip
+
+
+def test_times_have_the_measured_ratio_and_the_printed_one() -> None:
+    own = tta.times_on_cpu(report())[0]
+    contrast = Contrast(first="bilm", second="tta", kind="ratio")
+    measured = report().find("runtime", "20-words", "test", "bilm/sts", "over-tta")
+    assert measured is not None
+    assert contrast.ours(own) == (measured.value, measured.bounds)
+    assert contrast.printed(own) == 12.7
+    assert tta.times_on_gpu(report()) == []
+
+
+def test_positions_choose_the_row_and_leaks_choose_none() -> None:
+    known = facts()
+    base = known.models[-1]
+    leaking = dataclasses.replace(base, name="segatron-xl-released", leaks=True)
+    sentences = dataclasses.replace(base, name="other", positions=("token", "sentence"))
+    known = dataclasses.replace(known, models=(*known.models, leaking, sentences))
+    rows = [*results(), *(row("perplexity", name, "wikipedia-sample", "test", "ppl", 200.0, 13_200, 9.0)
+                          for name in ("segatron-xl-released", "other"))]  # fmt: skip
+    assert list(segatron.positions(report(rows, known))[0].ours) == [
+        "token", "token-sentence-paragraph", "token-sentence",
+    ]  # fmt: skip
+    own = segatron.wikitext(report(rows, known))[0]
+    assert set(own.ours) == {"transformer-xl", "segatron-xl", "segatron-xl-released"}
+    assert own.changes["segatron-xl-released", "transformer-xl"] == pytest.approx(-7.79, abs=0.01)
+
+
+def test_perplexities_are_the_papers_only_over_its_words() -> None:
+    known = facts()
+    words = dataclasses.replace(known.tokenizers[0], kind="whitespace")
+    rows = [row("perplexity", "segatron-xl", "wikitext-103", "test", "ppl", 24.0, 100, 1.0)]
+    assert not segatron.wikitext(report(rows))[0].same
+    own = segatron.wikitext(report(rows, dataclasses.replace(known, tokenizers=(words,))))[0]
+    assert own.distance("segatron-xl") == "+1.5 [+0.5, +2.5]"
+
+
+def test_large_models_stand_beside_large_ones() -> None:
+    known = facts()
+    models = tuple(dataclasses.replace(model, parameters=284_000_000) for model in known.models)
+    own = segatron.wikitext(report(None, dataclasses.replace(known, models=models)))[0]
+    assert own.printed == {"transformer-xl": 18.3, "segatron-xl": 17.1}
+
+
+def test_parts_of_glue_are_no_whole_sets() -> None:
+    rows = [row("glue", name, dataset, "dev", "accuracy", 0.6, 200, 0.03, None)
+            for name, dataset in itertools.product(("bert-", "segabert"), ("rte", "qnli-part"))]  # fmt: skip
+    assert {one.ours_on: one.same for one in segabert.glue_dev(report(rows))} == {
+        "`qnli-part` dev, accuracy × 100": False,
+        "`rte` dev, accuracy × 100": True,
+    }
+
+
+def test_claims_are_few_and_say_what_was_not_run() -> None:
+    lines = chapter.claims(report())
+    rows = [line for line in lines if line.startswith("| ") and "[" in line]
+    assert 5 <= len(rows) <= 13
+    assert lines[-2].startswith(
+        "Not run here: T-TA raises the BLEU of a translator ([T-TA Table 2](#t-ta-paper"
+    )
+    empty = chapter.claims(report([]))
+    assert len(empty) == 2 and empty[0].startswith("Not run here: ")
+
+
+def test_what_was_not_run_says_how_to_run_it() -> None:
+    exhibit = next(one for one in EXHIBITS if (one.paper, one.place) == ("tta", "Table 2"))
+    text = "\n".join(chapter.body(report(), exhibit))
+    assert "Not run in this experiment. To run it: `make repro PRESET=paper-nmt`" in text
+    assert "| `tta` | 28.83 | 30.20 |" in text
+    assert "oracle" not in text, "it has a table of its own"
+
+
+def test_printed_numbers_keep_their_decimals() -> None:
+    exhibit = next(one for one in EXHIBITS if (one.paper, one.place) == ("tta", "Table 7"))
+    assert "| `unilm` | 341.5 | 70.80 | 3.82 |" in chapter.body(report(), exhibit)
+
+
+def test_the_report_knows_which_parts_ran() -> None:
+    whole = document([], timings(), facts())
+    ran = [part.title.partition(":")[0] for part in whole.papers.parts if part.ran]
+    assert ran == ["T-TA paper, Figure 4", "T-TA paper, Figure 5"]
+    assert [one.title for one in whole.sections if one.ran] == ["Run-time"]
+    glue = next(one for one in whole.sections if one.title == "GLUE")
+    assert "`evaluate.glue`" in glue.lines[0]
