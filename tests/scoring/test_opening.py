@@ -9,6 +9,7 @@ import torch
 
 import quartet
 from quartet.errors import InputError
+from quartet.export.scorer import ExportedLM
 from quartet.ngram.config import TokenConfig
 from quartet.ngram.score import NgramLM
 from quartet.scoring.language_model import LanguageModel
@@ -21,7 +22,9 @@ from tests.scoring.test_language_model import Small, random_model, save
 LISTS = [nbest("u1", "the cat", ("the cat", -1.0), ("a mat", -1.2)), nbest("u2", None, ("sat", -1.0))]
 
 
-def opened(kind: str, folder: Path, small_corpus: Small) -> LanguageModel | NgramLM | PretrainedLM:
+def opened(
+    kind: str, folder: Path, small_corpus: Small
+) -> LanguageModel | ExportedLM | NgramLM | PretrainedLM:
     if kind == "n-gram":
         make(folder, TokenConfig(lowercase=True, punctuation="strip"), TEXTS[:50])
     elif kind in ("bert", "gpt2"):

@@ -11,9 +11,11 @@ import typer
 
 from quartet.cli.compare import compare
 from quartet.cli.embed import embed
+from quartet.cli.export import export
 from quartet.cli.rescore import rescore
 from quartet.cli.score import score
 from quartet.errors import USER_ERROR, InputError, system_error
+from quartet.runtime.memory import keep_freed_memory
 
 app = typer.Typer(
     help="Score texts, rescore N-best lists and embed texts with a trained Quartet model. "
@@ -32,10 +34,12 @@ app.command(
     "--nbest test.json --tune dev.json --out best.jsonl"
 )(rescore)
 app.command(epilog="Example: quartet compare first-pass.jsonl tta.jsonl")(compare)
+app.command(epilog="Example: quartet export artifacts/sample/models/tta tta-int8 --onnx --int8")(export)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command; a user's mistake is one line on stderr and exit code 2."""
+    keep_freed_memory()
     with user_errors():
         app(arguments)
 

@@ -56,7 +56,7 @@ class ScoreCache:
                 part = keys[at : at + BATCH]
                 marks = ",".join("?" * len(part))
                 rows = self._database.execute(
-                    f"SELECT key, logprobs FROM scores WHERE key IN ({marks})",  # noqa: S608  # only marks
+                    f"SELECT key, logprobs FROM scores WHERE key IN ({marks})",  # noqa: S608  # nosec B608  # marks
                     part,
                 )
                 found |= {key: np.frombuffer(blob, dtype=np.float64).copy() for key, blob in rows}

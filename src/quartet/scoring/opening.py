@@ -1,10 +1,13 @@
-"""Any scorer by its folder: a model that was trained here, an n-gram model, or one of Hugging Face."""
+"""Any scorer by its folder: a model that was trained here, an export of one, an n-gram model, one of Hugging Face."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from quartet.errors import InputError
+from quartet.export.card import EXPORT
+from quartet.export.folder import is_export, load_export
+from quartet.export.scorer import ExportedLM
 from quartet.files import read_json
 from quartet.models.checkpoint import CONFIG, Weights
 from quartet.ngram.card import ARPA
@@ -14,16 +17,16 @@ from quartet.scoring.language_model import LanguageModel, load
 from quartet.scoring.pretrained import PretrainedLM, load_pretrained
 
 #: What a reference may stand for.
-Opened = LanguageModel | NgramLM | PretrainedLM
+Opened = LanguageModel | ExportedLM | NgramLM | PretrainedLM
 
 
 def open_scorer(reference: str, device: str = "cpu", weights: Weights | None = None) -> Opened:
     """Open whatever scores texts.
 
     Args:
-        reference: the folder of a trained model, of an n-gram model or of a model of Hugging Face, or a name on the
-            hub with its revision, ``owner/name@revision``.
-        device: ``cpu`` or ``cuda``; n-gram models always compute on the CPU.
+        reference: the folder of a trained model, of an export of one, of an n-gram model or of a model of Hugging
+            Face, or a name on the hub with its revision, ``owner/name@revision``.
+        device: ``cpu`` or ``cuda``; n-gram models and exported graphs always compute on the CPU.
         weights: of a model that was trained here, ``last`` or ``best``; None: those that its training's settings name.
 
     Raises:
@@ -31,9 +34,10 @@ def open_scorer(reference: str, device: str = "cpu", weights: Weights | None = N
             of weights to choose from.
     """
     folder = Path(reference)
-    if is_trained(folder):
+    exported = is_export(folder)
+    if not exported and is_trained(folder):
         return load(folder, device, weights)
-    if folder.is_dir() and not any((folder / name).is_file() for name in (ARPA, CONFIG)):
+    if folder.is_dir() and not any((folder / name).is_file() for name in (EXPORT, ARPA, CONFIG)):
         raise InputError(
             folder,
             f"holds neither {CONFIG} (a trained model, or one of Hugging Face) nor {ARPA} (an n-gram model)",
@@ -45,6 +49,8 @@ def open_scorer(reference: str, device: str = "cpu", weights: Weights | None = N
             "is no model that was trained here: there are no weights to choose from",
             "leave weights out",
         )
+    if exported:
+        return load_export(folder, device)
     return load_ngram(folder) if (folder / ARPA).is_file() else load_pretrained(reference, device)
 
 

@@ -263,6 +263,11 @@ def load_pretrained(reference: str, device: str = "cpu") -> PretrainedLM:
     content = content_hash(folder)
     kind = language_model_kind(folder)
     model = open_model(folder, _CLASSES[kind]).to(device)
+    for weight, tensor in model.named_parameters():
+        if not bool(torch.isfinite(tensor).all()):
+            raise InputError(
+                folder, f"its weight {weight} holds NaN or infinity", "give files that are whole"
+            )
     name = (
         Path(reference).resolve().name if Path(reference).is_dir() else reference.split("@")[0].split("/")[-1]
     )

@@ -1,0 +1,181 @@
+"""An exported ONNX graph for people who want scores and vectors, with the methods of a LanguageModel."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from quartet.errors import InputError
+from quartet.export.card import ExportCard
+from quartet.export.inputs import Asked, Laid, batches, inputs_of, rows_of
+from quartet.models.checkpoint import ModelCard
+from quartet.objectives import OBJECTIVES
+from quartet.objectives.base import IGNORED
+from quartet.scoring.language_model import Progress
+from quartet.scoring.reading import Layer
+from quartet.text.tokenizer import TextTokenizer
+
+if TYPE_CHECKING:
+    from quartet.nbest.rescoring import Lists, Options, RescoredLists
+
+#: The readings of `embed`; the embedding layer and the bare table are not among a graph's outputs.
+READINGS: dict[Layer, Asked] = {"context": "own", "first": "first", "last": "last"}
+
+
+class ExportedLM:
+    """A graph with its tokenizer and the model's card; it computes on the CPU.
+
+    Texts are read as a :class:`quartet.scoring.language_model.LanguageModel` reads them.
+
+    Attributes:
+        made: how the export was made.
+    """
+
+    device = "cpu"
+
+    def __init__(self, session: Any, tokenizer: TextTokenizer, card: ModelCard, made: ExportCard) -> None:
+        """Args:
+        session: of onnxruntime.
+        """
+        self.session = session
+        self.tokenizer = tokenizer
+        self.card = card
+        self.made = made
+        self._inputs = {one.name for one in session.get_inputs()}
+
+    @property
+    def name(self) -> str:
+        return self.card.name
+
+    @property
+    def seed(self) -> int:
+        return self.card.seed
+
+    @property
+    def scale(self) -> str:
+        """One line that goes beside every figure of this model."""
+        return f"{self.card.scale}, exported as {self.made.form}"
+
+    @property
+    def masks(self) -> bool:
+        """Whether mask-and-predict and the intact input are two readings (MLM only)."""
+        return self.card.model.objective == "mlm"
+
+    @property
+    def pseudo(self) -> bool:
+        """Whether its values are pseudo-log-probabilities; where not, a text's last one is the closing token's."""
+        return OBJECTIVES[self.card.model.objective].pseudo
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The readings of :meth:`embed` that tell texts apart."""
+        causal = self.card.model.objective == "clm"
+        return tuple(layer for layer in READINGS if not (causal and layer == "first"))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all that decides the scores: the files and the runtime's version."""
+        import onnxruntime
+
+        parts = [sorted(self.made.sha256.items()), onnxruntime.__version__]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+    def token_logprobs(self, texts: Sequence[str], masked: bool = True) -> list[NDArray[np.float64]]:
+        """Natural log-probabilities of each text's tokens, in order; for CLM the closing token is the last.
+
+        Args:
+            masked: False: an MLM reads the intact input (biLM\\M), whose values are no log-likelihoods.
+        """
+        rows = rows_of(texts, self.tokenizer)
+        ends = int(OBJECTIVES[self.card.model.objective].predicts_end)
+        bases = np.cumsum([0, *(len(row.ids) + ends for row in rows)])
+        values = np.full(int(bases[-1]), np.nan)
+        for laid in batches(inputs_of(rows, self.card.model, "scored", masked and self.masks)):
+            logprobs_BT = self._run("logprobs", laid, np.where(laid.asked_BT, laid.targets_BT, IGNORED))
+            values[bases[laid.texts_N] + laid.places_N] = logprobs_BT[laid.asked_BT]
+        assert not np.isnan(values).any(), "every token is scored once"
+        return [values[low:high] for low, high in itertools.pairwise(bases)]
+
+    def score(self, texts: Sequence[str], masked: bool = True) -> list[float]:
+        """The sum of each text's token log-probabilities, in nats."""
+        return [float(values.sum()) for values in self.token_logprobs(texts, masked)]
+
+    def rescore(self, lists: Lists, **options: Unpack[Options]) -> RescoredLists:
+        """Order the hypotheses of N-best lists with this model: see :func:`quartet.rescore`."""
+        import quartet
+
+        return quartet.rescore(self, lists, **options)
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        layer: Layer = "context",
+        masked: bool = True,
+        progress: Progress | None = None,
+    ) -> NDArray[np.float64]:
+        """(len(texts), D): a vector a text, see :meth:`quartet.scoring.language_model.LanguageModel.embed`.
+
+        Args:
+            layer: ``context``, ``first`` or ``last``.
+
+        Raises:
+            InputError: the layer is none of these.
+        """
+        if layer not in READINGS:
+            raise InputError(
+                self.name,
+                f"an exported graph gives {', '.join(READINGS)}, not {layer}",
+                "take the model that was trained",
+            )
+        rows = rows_of(texts, self.tokenizer)
+        sums = np.zeros((len(rows), self.card.model.dim))
+        counts = np.zeros(len(rows), dtype=np.int64)
+        total = sum(len(row.ids) for row in rows) if layer == "context" else len(rows)
+        hide = masked and self.masks and layer == "context"
+        for laid in batches(inputs_of(rows, self.card.model, READINGS[layer], hide)):
+            vectors_BTD = self._run("vectors", laid, np.full_like(laid.targets_BT, IGNORED))
+            np.add.at(sums, laid.texts_N, vectors_BTD[laid.asked_BT])
+            np.add.at(counts, laid.texts_N, 1)
+            if progress is not None:
+                progress(int(counts.sum()), total)
+        means: NDArray[np.float64] = sums / np.maximum(1, counts)[:, None]
+        return means
+
+    def _run(self, output: str, laid: Laid, targets_BT: NDArray[np.int64]) -> NDArray[np.float32]:
+        feed = {"targets": targets_BT, **laid.feed}
+        given = {name: values for name, values in feed.items() if name in self._inputs}
+        found: NDArray[np.float32] = self.session.run([output], given)[0]
+        return found
+
+
+def open_session(path: Path) -> Any:
+    """A graph in onnxruntime.
+
+    Raises:
+        InputError: onnxruntime is not installed, or cannot read the file.
+    """
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise InputError(
+            "onnxruntime", f"an exported model needs it ({error})", "pip install 'quartet[export]'"
+        ) from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = torch.get_num_threads()
+    options.log_severity_level = 4  # what goes wrong is raised, and said once
+    # Processors without instructions for it would add products of 8 bits in 16, which overflow.
+    options.add_session_config_entry("session.x64quantprecision", "1")
+    try:
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # it has a class for each status and no common one
+        reason = str(error).splitlines()[0]
+        raise InputError(path, f"onnxruntime cannot read it ({reason})", "export the model again") from error
