@@ -13,6 +13,7 @@ import shutil
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,10 @@ HUB = "hub://"
 HUB_ADDRESS = re.compile(r"hub://(?P<name>[\w.-]+/[\w.-]+)@(?P<revision>[\w.-]+)/(?P<path>[^/].*)")
 BLOCK = 1 << 20
 TIMEOUT_SECONDS = 30
+#: Bytes that a download may have; the largest dump of Wikipedia's articles has a quarter.
+LARGEST = 100 << 30
+#: Bytes of a file's name: file systems allow 255, and a temporary name is longer.
+LONGEST_NAME = 200
 
 
 class Unavailable(InputError):
@@ -78,19 +83,44 @@ def fetch_one(source: Source, root: Path, folder: Path) -> dict[str, Any]:
     if _is_there(source, folder):
         manifest: dict[str, Any] = read_json(folder / MANIFEST)
         return manifest
-    name = (
-        urllib.parse.unquote(urllib.parse.urlsplit(source.source).path).rstrip("/").rsplit("/", 1)[-1]
-        or "source"
-    )
+    name = file_name(source.source)
     with atomic_dir(folder) as temporary:
         manifest = fetch(source, root, temporary, name)
         write_json(temporary / MANIFEST, manifest)
     return manifest
 
 
+def file_name(address: str) -> str:
+    """The last part of an address or path, which what is fetched keeps as its name.
+
+    Raises:
+        InputError: it cannot be the name of a file in a folder beside our manifest.
+    """
+    try:
+        name = urllib.parse.unquote(urllib.parse.urlsplit(address).path).rstrip("/").rsplit("/", 1)[-1]
+    except ValueError as error:  # a host in brackets that is none
+        raise InputError(address, f"names no file ({error})", "check the address") from error
+    name = name or "source"
+    if name in (".", "..", MANIFEST) or not name.isprintable() or len(name.encode()) > LONGEST_NAME:
+        raise InputError(
+            f"{address:.200}", f"names no file that can be kept beside {MANIFEST}", "give it another name"
+        )
+    return name
+
+
 def fetched(folder: Path) -> Path:
-    """The file or folder that :func:`fetch_one` put into `folder`."""
-    return folder / str(read_json(folder / MANIFEST)["file"])
+    """The file or folder that :func:`fetch_one` put into `folder`.
+
+    Raises:
+        InputError: the folder's manifest is broken, or what it names is not in the folder.
+    """
+    manifest = read_json(folder / MANIFEST)
+    name = manifest.get("file") if isinstance(manifest, dict) else None
+    if not isinstance(name, str) or not name or Path(name).name != name or name == "..":
+        raise InputError(folder / MANIFEST, "names no file of its folder", "fetch it again")
+    if not (folder / name).exists():
+        raise InputError(folder / name, "no such file, though the manifest names it", "fetch it again")
+    return folder / name
 
 
 def _is_there(source: Source, folder: Path) -> bool:
@@ -131,7 +161,7 @@ def hub_file(address: str) -> Path:
         InputError: the address has not this form.
     """
     match = HUB_ADDRESS.fullmatch(address)
-    if match is None:
+    if match is None or ".." in match["path"].split("/"):
         raise InputError(
             address, "not an address on the hub", f"write {HUB}owner/name@REVISION/path, best a commit's hash"
         )
@@ -166,27 +196,54 @@ def _copy(path: Path, target: Path) -> None:
     if path.is_file():
         shutil.copyfile(path, target)
     elif path.is_dir():
-        shutil.copytree(path, target, copy_function=shutil.copyfile)
+        try:
+            shutil.copytree(path, target, copy_function=shutil.copyfile)
+        except (shutil.Error, shutil.SpecialFileError) as error:  # links to nowhere or in circles, pipes
+            first = error.args[0][0][2] if isinstance(error.args[0], list) else error
+            raise InputError(
+                path, f"cannot be copied ({first})", "take what is no file out of the folder"
+            ) from error
     else:
         raise Unavailable(path, "no such file or folder", "paths start at data.root of params.yaml")
 
 
 def _download(url: str, target: Path) -> None:
-    name = url.rsplit("/", 1)[-1]
+    with open(target, "wb") as file:
+        for block in _blocks(url):
+            file.write(block)
+
+
+def _blocks(url: str) -> Iterator[bytes]:
+    """What an address answers, block by block; what is wrong with the answer is no error of the file that it goes to.
+
+    Raises:
+        Unavailable: nobody answers, or not to the end.
+        InputError: the answer is larger than `LARGEST`.
+    """
+    done = 0
     try:
-        with (
-            urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer,  # noqa: S310 (http and https only, see fetch)
-            open(target, "wb") as file,
-        ):
-            size = answer.headers.get("Content-Length")
-            with bar(f"downloading {name} (MB)", int(size) / 1e6 if size else None) as shown:
+        # http and https only, see fetch
+        with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310  # nosec B310
+            size = answer.headers.get("Content-Length") or ""
+            known = int(size) if size.isascii() and size.isdigit() and len(size) < 18 else None
+            with bar(f"downloading {url.rsplit('/', 1)[-1]} (MB)", known / 1e6 if known else None) as shown:
                 while block := answer.read(BLOCK):
-                    file.write(block)
+                    done += len(block)
+                    if done > LARGEST:
+                        raise InputError(
+                            url, f"answers with more than {LARGEST >> 30} GiB", "check the address"
+                        )
+                    yield block
                     shown.advance(len(block) / 1e6)
-    except (urllib.error.URLError, http.client.HTTPException, TimeoutError, ConnectionError) as error:
+    except InputError:
+        raise
+    # ValueError: the address cannot be written into a request
+    except (OSError, http.client.HTTPException, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         if isinstance(error, urllib.error.HTTPError):
             reason = f"{error.code} {reason}"
         raise Unavailable(
             url, f"cannot be downloaded ({reason})", "check the address and the network"
         ) from error
+    if known is not None and done < known:
+        raise Unavailable(url, f"ends after {done:,} of {known:,} bytes", "try again")

@@ -7,7 +7,7 @@ from pipeline.params import entry, load
 from pipeline.progress import say
 from pipeline.run import main
 from pipeline.tracking import stage_run
-from quartet.text.encoded import encode_corpus
+from quartet.text.encoding import encode_corpus
 from quartet.text.tokenizer import TextTokenizer
 
 

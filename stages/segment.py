@@ -8,7 +8,7 @@ from pipeline.params import entry, load
 from pipeline.progress import bar, say
 from pipeline.run import main
 from pipeline.tracking import stage_run
-from quartet.text.segments import segment_corpus
+from quartet.text.segmented import segment_corpus
 from quartet.text.sources import SOURCES
 from quartet.text.split import Shares
 

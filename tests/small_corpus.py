@@ -11,7 +11,8 @@ import numpy as np
 
 from quartet.files import write_jsonl
 from quartet.text.documents import SegmentedDocument, SegmentedParagraph
-from quartet.text.encoded import EncodedCorpus, encode_corpus
+from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoding import encode_corpus
 from quartet.text.tokenizer import Kind, TextTokenizer, train_tokenizer
 
 SUBJECTS = ["the miller", "a grey heron", "the old bridge", "my neighbour", "the night train"]

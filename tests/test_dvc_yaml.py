@@ -122,6 +122,7 @@ def test_the_other_places_are_the_layouts(resolved: dict[str, Any]) -> None:
         "results.jsonl",
         "timings.jsonl",
         "README.md",
+        "index.html",
         "metrics.json",
         "figures",
     }

@@ -27,7 +27,8 @@ def nearest(word: str, known: Iterable[str], what: str) -> str:
     close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
     if close:
         return f"the nearest known {what} is {close[0]!r}"
-    return f"the known {what}s are {', '.join(known)}" if known else f"there is no {what} yet"
+    several = {"corpus": "corpora"}.get(what, f"{what}s")
+    return f"the known {several} are {', '.join(known)}" if known else f"there is no {what} yet"
 
 
 def checked(kind: type[Settings], data: Mapping[str, Any], place: str) -> Settings:
@@ -56,7 +57,7 @@ def _join(location: Iterable[int | str]) -> str:
     for part in location:
         if isinstance(part, int):
             text += f"[{part}]"
-        elif part != "[key]":
+        elif part != "[key]" and not part.startswith("literal["):  # which of several types was tried
             text += f".{part}" if text else part
     return text
 

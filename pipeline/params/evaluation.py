@@ -105,8 +105,17 @@ class Word2Vec:
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
 class Runtime:
-    """The speed benchmark: texts of so many words, each timed so many times."""
+    """The speed benchmark of the first seed's models, all timed in turns.
+
+    Attributes:
+        words: of the sentences that are timed.
+        repeats: calls of each that count.
+        hypotheses: texts of the list that is timed, of 20 words each; 0: none.
+        bert: time a BERT of transformers too, with random weights and the sizes of the first masked model.
+    """
 
     models: list[str]
     words: list[Count]
     repeats: Count
+    hypotheses: Size = 0
+    bert: bool = False

@@ -17,17 +17,27 @@ from quartet.errors import InputError
 
 #: Anchors may repeat parts of a file; a file that unfolds into more values than this is a mistake or an attack.
 MOST_VALUES = 100_000
+#: Settings of a hundred models have a tenth of this; what is larger takes minutes to read.
+MOST_BYTES = 1 << 18
+#: Whole numbers from here on fit no array and no seed.
+TOO_LARGE = 1 << 63
 
 
 def read_yaml(path: str | Path) -> dict[str, Any]:
     """The mapping in a YAML file, made of dict, list, str, int, float, bool and None only.
 
     Raises:
-        InputError: the file is absent, is not UTF-8, is not YAML, repeats a key, or holds anything else.
+        InputError: the file is absent, too large, is not UTF-8, is not YAML, repeats a key, or holds anything else.
     """
     path = Path(path)
     try:
-        text = path.read_bytes().decode("utf-8")
+        with open(path, "rb") as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise InputError(
+                path, f"larger than {MOST_BYTES >> 10} KiB", "these are no settings: give another file"
+            )
+        text = data.decode("utf-8")
     except FileNotFoundError as error:
         raise InputError(path, "no such file") from error
     except (OSError, UnicodeDecodeError) as error:
@@ -40,7 +50,9 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
         ) from error
     except MarkedYAMLError as error:
         raise InputError(_line(path, error), f"not valid YAML ({error.problem or error.context})") from error
-    except (YAMLError, ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise InputError(path, "not usable YAML: its values are nested too deeply") from error
+    except (YAMLError, ValueError) as error:
         raise InputError(path, f"not valid YAML ({type(error).__name__}: {error})") from error
     if not isinstance(value, dict):
         raise InputError(path, f"a mapping of keys was expected, not {_kind(value)}")
@@ -67,15 +79,28 @@ def _check_plain(value: dict[str, Any], place: str) -> None:
         here = f"{place}: {where}" if where else place
         if isinstance(item, dict):
             for key, inner in item.items():
-                if not isinstance(key, str):
-                    raise InputError(here, f"the key {key!r} is {_kind(key)}, not text", "put it in quotes")
+                if not isinstance(key, str) or not _is_text(key):
+                    raise InputError(
+                        here, f"the key {key!r:.40} is {_kind(key)}, not text", "put it in quotes"
+                    )
                 pending.append((f"{where}.{key}" if where else key, inner))
         elif isinstance(item, list):
             pending.extend((f"{where}[{index}]", inner) for index, inner in enumerate(item))
         elif isinstance(item, float) and not math.isfinite(item):
             raise InputError(here, f"{item} is not a number that can be used")
+        elif isinstance(item, int) and abs(item) >= TOO_LARGE:
+            raise InputError(here, "too large a number")
+        elif isinstance(item, str) and not _is_text(item):
+            raise InputError(
+                here, "a NUL or half a surrogate pair, which no name or path can hold", "take it out"
+            )
         elif not (item is None or isinstance(item, str | bool | int | float)):
             raise InputError(here, f"{_kind(item)} cannot be used here", "put it in quotes to make it text")
+
+
+def _is_text(value: str) -> bool:
+    """Whether a text can be written into a file, and be the name of one."""
+    return not any(sign == "\0" or "\ud800" <= sign <= "\udfff" for sign in value)
 
 
 def _kind(value: object) -> str:

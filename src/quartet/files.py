@@ -92,20 +92,34 @@ def read_jsonl(path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
     Raises:
         InputError: the file is absent, is not UTF-8, or a line is not one JSON object.
     """
+    return parse_jsonl(numbered_lines(path), path)
+
+
+def numbered_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
+    """Yield (number from 1, bytes) of every line of a file.
+
+    Raises:
+        InputError: the file is absent.
+    """
     path = Path(path)
     if not path.is_file():
         raise InputError(path, "no such file")
     with open(path, "rb") as file:
-        for number, raw in enumerate(file, start=1):
-            if not raw.strip():
-                continue
-            try:
-                row = json.loads(raw.decode("utf-8"))
-            except (UnicodeDecodeError, json.JSONDecodeError) as error:
-                raise InputError(f"{path}:{number}", f"not a line of JSON ({error})") from error
-            if not isinstance(row, dict):
-                raise InputError(f"{path}:{number}", f"a JSON object was expected, not {type(row).__name__}")
-            yield number, row
+        yield from enumerate(file, start=1)
+
+
+def parse_jsonl(lines: Iterable[tuple[int, bytes]], path: str | Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """As `read_jsonl`, of some `numbered_lines` of the file at `path`."""
+    for number, raw in lines:
+        if not raw.strip():
+            continue
+        try:
+            row = json.loads(raw.decode("utf-8"))
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise InputError(f"{path}:{number}", f"not a line of JSON ({error})") from error
+        if not isinstance(row, dict):
+            raise InputError(f"{path}:{number}", f"a JSON object was expected, not {type(row).__name__}")
+        yield number, row
 
 
 def write_jsonl(path: str | Path, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -20,13 +20,13 @@ SHA256 = hashlib.sha256(TEXT).hexdigest()
 
 
 class _Truncating(http.server.SimpleHTTPRequestHandler):
-    """Serves a folder; under /cut/ it promises more than it sends."""
+    """Serves a folder; under /cut/ it promises more than it sends, under /odd/ it does not say a number."""
 
     def do_GET(self) -> None:
-        if not self.path.startswith("/cut/"):
+        if not self.path.startswith(("/cut/", "/odd/")):
             return super().do_GET()
         self.send_response(200)
-        self.send_header("Content-Length", str(len(TEXT)))
+        self.send_header("Content-Length", str(len(TEXT)) if self.path.startswith("/cut/") else "much")
         self.end_headers()
         self.wfile.write(TEXT[:100])
         return None
@@ -92,7 +92,18 @@ def test_a_wrong_checksum_names_both(tmp_path: Path, server: str) -> None:
 
 
 def test_a_truncated_download_is_refused(tmp_path: Path, server: str) -> None:
-    assert "was expected" in refusal(tmp_path, f"{server}/cut/books.txt")
+    assert "ends after 100 of 27,000 bytes" in refusal(tmp_path, f"{server}/cut/books.txt")
+
+
+def test_an_answer_of_no_stated_length_is_judged_by_its_checksum(tmp_path: Path, server: str) -> None:
+    assert "was expected" in refusal(tmp_path, f"{server}/odd/books.txt")
+
+
+def test_an_answer_without_end_is_cut_off(
+    tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.fetch.LARGEST", 100)
+    assert "answers with more than" in refusal(tmp_path, f"{server}/books.txt")
 
 
 @pytest.mark.parametrize(

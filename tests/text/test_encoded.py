@@ -10,9 +10,10 @@ import pytest
 
 from quartet.errors import InputError
 from quartet.files import write_jsonl
-from quartet.text import encoded
+from quartet.text import encoding
 from quartet.text.documents import SegmentedDocument, SegmentedParagraph
-from quartet.text.encoded import EncodedCorpus, encode_corpus
+from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoding import encode_corpus
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer
 from tests.text import corpus
 
@@ -66,7 +67,7 @@ def test_boundaries_are_where_the_sentences_are(
     monkeypatch: pytest.MonkeyPatch,
     batch_tokens: int,
 ) -> None:
-    monkeypatch.setattr(encoded, "BATCH_TOKENS", batch_tokens)  # 1: a record batch a document
+    monkeypatch.setattr(encoding, "BATCH_TOKENS", batch_tokens)  # 1: a record batch a document
     encode_corpus(segmented, tokenizer, tmp_path / "encoded")
     opened = EncodedCorpus.open(tmp_path / "encoded", "valid")
     assert len(opened) == len(SENTENCES)
@@ -148,7 +149,7 @@ def test_a_file_cut_between_two_batches_is_noticed(
 ) -> None:
     import pyarrow as pa
 
-    monkeypatch.setattr(encoded, "BATCH_TOKENS", 1)
+    monkeypatch.setattr(encoding, "BATCH_TOKENS", 1)
     encode_corpus(segmented, tokenizer, tmp_path / "encoded")
     path = tmp_path / "encoded" / "train.arrow"
     with pa.OSFile(str(path)) as file:

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from quartet.errors import InputError
-from quartet.text.split import Shares, split_by_folder
+from quartet.text.split import SPLITS, Shares, given_split, none_empty
 
 
 def split(ids: list[str], shares: Shares) -> dict[str, str]:
@@ -67,8 +67,12 @@ def test_two_documents_cannot_be_split() -> None:
 
 
 def test_folders_can_say_the_split() -> None:
-    assert split_by_folder(["test/a", "train/b/c", "valid/d"]) == ["test", "train", "valid"]
+    splits = [given_split(name) for name in ("test/a", "train/b/c", "valid/d")]
+    assert none_empty(splits) == ["test", "train", "valid"]
+    assert all(any(split is known for known in SPLITS) for split in splits), (
+        "no document has a text of its own"
+    )
     with pytest.raises(InputError, match="other/a: is in no folder"):
-        split_by_folder(["test/a", "other/a"])
+        given_split("other/a")
     with pytest.raises(InputError, match="valid/: the corpus has no document"):
-        split_by_folder(["test/a", "train/b"])
+        none_empty(["test", "train"])

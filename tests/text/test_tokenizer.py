@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from quartet.errors import InputError
@@ -17,6 +20,12 @@ TEXTS = [
     "Čapek's café, naïve and unnaïve: walker, walking, walked!",
     "中 Ωmega",
 ]
+
+
+LOWER, CASED = (
+    train_tokenizer("wordpiece", TEXTS, 260, lowercase=lowercase, character_coverage=1.0)
+    for lowercase in (True, False)
+)
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +80,24 @@ def test_case_is_kept_where_asked() -> None:
 def test_batches_encode_as_single_texts(pieces: TextTokenizer) -> None:
     assert pieces.encode_batch(TEXTS[-5:]) == [pieces.encode(text) for text in TEXTS[-5:]]
     assert pieces.encode_batch([]) == []
+
+
+@given(st.lists(st.text(st.characters() | st.sampled_from("aB .,#\t\x7f'é中")), max_size=4), st.booleans())
+def test_what_needs_no_clean_up_is_read_the_same_without_it(texts: list[str], lowercase: bool) -> None:
+    tokenizer = {True: LOWER, False: CASED}[lowercase]
+    texts = [text.encode("utf-8", "replace").decode() for text in texts]
+    assert tokenizer.encode_batch([*texts, "Plain TEXT, (a_b)?"]) == [
+        tokenizer.encode(text) for text in [*texts, "Plain TEXT, (a_b)?"]
+    ]
+
+
+def test_a_tokenizer_can_be_sent_to_another_process(
+    pieces: TextTokenizer, words: TextTokenizer, blanks: TextTokenizer
+) -> None:
+    for tokenizer in (pieces, words, blanks):
+        sent: TextTokenizer = pickle.loads(pickle.dumps(tokenizer))
+        assert sent.sha256 == tokenizer.sha256
+        assert sent.encode_batch([*TEXTS, "[MASK]"]) == tokenizer.encode_batch([*TEXTS, "[MASK]"])
 
 
 def test_word_starts_are_false_on_continuations(pieces: TextTokenizer) -> None:

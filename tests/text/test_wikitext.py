@@ -33,6 +33,7 @@ def test_paragraphs_end_at_blank_lines_and_headings_stay() -> None:
         ("See http://a.org/x?y=1 for it.", "See for it."),
         ("It ''was'' '''so'''.<ref name=a>Smith {{cite|x}}</ref><ref name=a/>", "It was so."),
         ("Pots&nbsp;&amp; pans &lt;3.", "Pots & pans <3."),
+        ("It is &#55357;&#56832; so &#xD800;and so.", "It is so and so."),
         ("In<!-- not [[this]] -->side.", "Inside."),
         ("Water is H<sub>2</sub>O, 10<sup>3</sup> g on the 19<sup>th</sup>.", "Water is H2O, 10^3 g on the 19th."),
         ("[[File:A.jpg|thumb|A [[dog]]. It barks.]]Text.", "Text."),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quartet.errors import InputError
+from quartet.evaluation.sets.tables import number_of, text_lines
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -67,19 +67,18 @@ def read_lee(texts_path: str | Path, similarities_path: str | Path) -> Similarit
         InputError: a file is missing or malformed, or the two do not fit each other.
     """
     texts = []
-    for number, line in _lines(texts_path, "cp1252"):
+    for place, line in text_lines(Path(texts_path), "cp1252"):
         if not line.strip():
-            raise InputError(f"{texts_path}:{number}", "an empty document")
+            raise InputError(place, "an empty document")
         texts.append(line.strip())
     if len(texts) < 3:
         raise InputError(texts_path, f"holds {len(texts)} documents, at least 3 were expected")
     rows = []
-    for number, line in _lines(similarities_path, "utf-8"):
-        place = f"{similarities_path}:{number}"
+    for place, line in text_lines(Path(similarities_path)):
         cells = line.split("\t")
         if len(cells) != len(texts):
             raise InputError(place, f"{len(cells)} numbers, but {texts_path} holds {len(texts)} documents")
-        rows.append([_number(cell, place) for cell in cells])
+        rows.append([number_of(cell, place) for cell in cells])
     if len(rows) != len(texts):
         raise InputError(
             similarities_path, f"{len(rows)} rows, but {texts_path} holds {len(texts)} documents"
@@ -98,16 +97,15 @@ def read_word_pairs(path: str | Path) -> WordPairs:
         InputError: the file is missing, empty, or a line is malformed.
     """
     first, second, gold = [], [], []
-    for number, line in _lines(path, "utf-8"):
+    for place, line in text_lines(Path(path)):
         if line.startswith("#") or not line.strip():
             continue
-        place = f"{path}:{number}"
         cells = [cell.strip() for cell in line.split("\t")]
         if len(cells) != 3 or not cells[0] or not cells[1]:
             raise InputError(place, "two words and a score, separated by tabs, were expected")
         first.append(cells[0])
         second.append(cells[1])
-        gold.append(_number(cells[2], place))
+        gold.append(number_of(cells[2], place))
     if not gold:
         raise InputError(path, "holds no pair of words")
     return WordPairs(tuple(first), tuple(second), np.array(gold))
@@ -120,8 +118,7 @@ def read_labelled(path: str | Path) -> list[LabelledText]:
         InputError: the file is missing, a line has no label or no text, or there are not two labels at least.
     """
     examples = []
-    for number, line in _lines(path, "cp1252"):
-        place = f"{path}:{number}"
+    for place, line in text_lines(Path(path), "cp1252"):
         head, _, text = line.strip().partition(" ")
         if not head.startswith(LABEL_PREFIX) or head == LABEL_PREFIX:
             raise InputError(place, f'a line "{LABEL_PREFIX}<label> <text>" was expected')
@@ -131,29 +128,3 @@ def read_labelled(path: str | Path) -> list[LabelledText]:
     if len({example.label for example in examples}) < 2:
         raise InputError(path, "fewer than two different labels")
     return examples
-
-
-def _lines(path: str | Path, encoding: str) -> Iterator[tuple[int, str]]:
-    """Yield (number from 1, line without its end) of a text file."""
-    path = Path(path)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(path, f"cannot be read ({error.strerror})") from error
-    for number, raw in enumerate(data.removesuffix(b"\n").split(b"\n") if data else [], start=1):
-        try:
-            yield number, raw.decode(encoding).rstrip("\r")
-        except UnicodeDecodeError as error:
-            byte = raw[error.start]
-            raise InputError(f"{path}:{number}", f"byte {byte:#04x} is not {encoding}") from error
-
-
-def _number(text: str, place: str) -> float:
-    """A finite number."""
-    try:
-        number = float(text)
-    except ValueError:
-        raise InputError(place, f'"{text}" is not a number') from None
-    if not math.isfinite(number):
-        raise InputError(place, f"{number} is not a finite number")
-    return number

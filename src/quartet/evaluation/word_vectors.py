@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 import numpy as np
 
@@ -20,8 +21,10 @@ VectorFormat = Literal["glove", "word2vec", "word2vec-binary"]
 #: What gensim raises at files that are broken or of another format.
 _BROKEN = (
     *(ValueError, EOFError, KeyError, IndexError, TypeError, AttributeError),
-    *(MemoryError, OverflowError, OSError),
+    *(MemoryError, OverflowError, OSError, zlib.error),
 )
+#: Bytes of a line or a word, and numbers of a vector: more is another kind of file.
+LONGEST, MOST_NUMBERS, BLOCK = 1 << 20, 1 << 16, 1 << 20
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,9 @@ def load_vectors(path: str | Path, form: VectorFormat, lowercase: bool) -> WordV
 
     path = Path(path)
     try:
-        if form in ("glove", "word2vec"):
+        if form == "word2vec-binary":
+            _check_binary(path)
+        else:
             _check_lines(path, headed=form == "word2vec")
         keyed = KeyedVectors.load_word2vec_format(
             str(path), binary=form == "word2vec-binary", no_header=form == "glove"
@@ -115,13 +120,75 @@ def load_vectors(path: str | Path, form: VectorFormat, lowercase: bool) -> WordV
     return WordVectors(keyed, lowercase)
 
 
+def _opened(path: Path) -> IO[bytes]:
+    """The bytes of a file, unpacked where its name ends in .gz."""
+    return gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb")  # type: ignore[return-value]
+
+
 def _check_lines(path: Path, headed: bool) -> None:
-    """Raise InputError unless all lines have as many numbers: of one alone gensim would make a whole vector."""
-    cells = 0
-    with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
-        for number, line in enumerate(file, start=1):
+    """Raise InputError unless all lines have as many numbers: of one alone gensim would make a whole vector.
+
+    A first line that tells the number of words and of numbers must tell the right ones: gensim leaves out what is more.
+    """
+    cells = number = 0
+    stated: tuple[int, int] | None = None
+    with _opened(path) as file:
+        while line := file.readline(LONGEST + 1):
+            number += 1
+            place = f"{path}:{number}"
+            if len(line) > LONGEST:
+                raise InputError(
+                    place, f"a line of more than {LONGEST >> 20} MiB", "this is no file of word vectors"
+                )
+            if b"\0" in line:
+                raise InputError(place, "a NUL byte", "the file is damaged, or is no text")
             found = line.rstrip().count(b" ")
-            if number == 1 + headed:
+            if headed and number == 1:
+                stated = _header(line, path)
+            elif number == 1 + headed:
                 cells = found
-            elif number > 1 and found != cells:
-                raise InputError(f"{path}:{number}", f"{found} numbers, {cells} were expected")
+                if not cells:
+                    raise InputError(place, "a word, a blank and numbers were expected", "check its format")
+            elif found != cells:
+                raise InputError(place, f"{found} numbers, {cells} were expected")
+    if stated and stated != (number - 1, cells):
+        words = f"holds {number - 1} words of {cells} numbers, its first line says {stated[0]} of {stated[1]}"
+        raise InputError(path, words, "fetch it again")
+
+
+def _header(line: bytes, path: Path) -> tuple[int, int]:
+    """The number of words, and that of numbers in a vector."""
+    parts = line.split()
+    if len(parts) != 2 or not all(part.isdigit() and len(part) < 12 for part in parts) or b"0" in parts:
+        raise InputError(
+            f"{path}:1",
+            "the number of words and that of numbers in a vector were expected",
+            "check its format",
+        )
+    count, numbers = map(int, parts)
+    if numbers > MOST_NUMBERS:
+        raise InputError(f"{path}:1", f"vectors of {numbers:,} numbers", "this is no file of word vectors")
+    return count, numbers
+
+
+def _check_binary(path: Path) -> None:
+    """Raise InputError unless the file holds as many words and vectors as its first line says, and no more."""
+    with _opened(path) as file:
+        count, numbers = _header(file.readline(LONGEST), path)
+        width = 4 * numbers
+        buffer, at = b"", 0
+        for word in range(count):
+            space = buffer.find(b" ", at)
+            while space < 0 or len(buffer) < space + 1 + width:
+                more = file.read(BLOCK)
+                if not more:
+                    raise InputError(path, f"cut short after {word:,} of {count:,} words", "fetch it again")
+                buffer, at = buffer[at:] + more, 0
+                space = buffer.find(b" ")
+                if space < 0 and len(buffer) > LONGEST:
+                    raise InputError(path, f"word {word + 1:,} does not end", "check its format")
+            at = space + 1 + width
+        if (buffer[at:] + file.read(BLOCK)).strip():
+            raise InputError(
+                path, f"holds more than the {count:,} words that its first line says", "check its format"
+            )

@@ -7,10 +7,11 @@ probability, words, and (but for the highest order) log10 backoff weight, separa
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,12 @@ from quartet.errors import InputError
 from quartet.files import atomic_path
 from quartet.ngram.counts import Grams
 from quartet.ngram.kneser_ney import Level, Smoothing
+from quartet.ngram.tokens import UNKNOWN
 
 #: Lines that are put together at once.
 CHUNK = 1 << 16
+#: Characters of a line that says how many n-grams there are, and digits of their number.
+LONGEST_LINE, DIGITS = 1 << 12, 15
 #: Of gzip: higher levels take several times as long and gain a few percent.
 COMPRESSION = 4
 
@@ -77,19 +81,53 @@ def read_sizes(path: Path) -> list[int]:
     Raises:
         InputError: the file is absent or does not begin as an ARPA file does.
     """
-    sizes: list[int] = []
+    with _opened(path) as file:
+        return _sizes(file, path)
+
+
+def check_start(path: Path) -> None:
+    """Look at what KenLM itself does not: the numbers of n-grams, and that there is a probability of unknown words.
+
+    It takes a negative number for a large one, and writes beyond its memory; for a missing <unk> it makes up 1e-100.
+
+    Raises:
+        InputError: as :func:`read_sizes`, or there is no <unk>.
+    """
+    with _opened(path) as file:
+        _sizes(file, path)
+        while line := file.readline(LONGEST_LINE):
+            if line.split()[1:2] == [UNKNOWN]:
+                return
+            if line.startswith(("\\2-grams:", "\\end\\")):
+                break
+        raise InputError(path, f"has no {UNKNOWN}: unknown words have no probability", "estimate it with one")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[str]]:
     opener = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8") as file:
-            if file.readline().strip() != "\\data\\":
-                raise InputError(path, "not an ARPA file: it does not begin with \\data\\")
-            for text in file:
-                if not text.strip():
-                    break
-                name, _, size = text.partition("=")
-                if name.split() != ["ngram", str(len(sizes) + 1)] or not size.strip().isdigit():
-                    raise InputError(path, f"not an ARPA file: {text.strip()!r} is no number of n-grams")
-                sizes.append(int(size))
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+            yield file
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise InputError(path, f"cannot be read ({error})") from error
+
+
+def _sizes(file: IO[str], path: Path) -> list[int]:
+    """The numbers of n-grams with which a file begins.
+
+    Raises:
+        InputError: it begins otherwise.
+    """
+    sizes: list[int] = []
+    if file.readline(LONGEST_LINE).strip() != "\\data\\":
+        raise InputError(path, "not an ARPA file: it does not begin with \\data\\")
+    while text := file.readline(LONGEST_LINE).strip():
+        name, _, size = (part.strip() for part in text.partition("="))
+        plain = size.isascii() and size.isdigit() and len(size) <= DIGITS
+        if name.split() != ["ngram", str(len(sizes) + 1)] or not plain:
+            raise InputError(path, f"not an ARPA file: {text!r:.80} is no number of n-grams")
+        sizes.append(int(size))
+    if not sizes:
+        raise InputError(path, "not an ARPA file: it does not say how many n-grams it has")
     return sizes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quartet.errors import InputError
-from quartet.ngram.card import ARPA, TOKENIZER, NgramCard, load_card
+from quartet.files import sha256
+from quartet.ngram.arpa import check_start
+from quartet.ngram.card import ARPA, MANIFEST, TOKENIZER, NgramCard, load_card
 from quartet.ngram.tokens import RESERVED, UNKNOWN, Splitter, splitter
 from quartet.text.tokenizer import TextTokenizer
 
@@ -22,6 +25,13 @@ if TYPE_CHECKING:
     from quartet.nbest.rescoring import Lists, Options, RescoredLists
 
 Floats = NDArray[np.float64]
+
+#: Above 0 by the rounding of KenLM's single precision, and no further, a log-probability may be.
+LARGEST = 1e-5
+#: How files begin that KenLM made of ARPA files.
+BINARY = b"mmap lm "
+#: What KenLM says behind the place in its own source code.
+_SAID = re.compile(r"threw \w+(?: because `.*?')?\.? +(.+?)(?: Byte: \d+)?\)?$")
 
 
 @dataclass(frozen=True)
@@ -79,8 +89,15 @@ class NgramLM:
         tokens = [UNKNOWN if token in RESERVED else token for token in self._split(text)]
         scores = list(self._model.full_scores(" ".join(tokens), bos=True, eos=True))
         assert len(scores) == len(tokens) + 1, "KenLM reads the same tokens"
+        logprobs = np.array([log10 for log10, _, _ in scores], dtype=np.float64) * np.log(10)
+        if not (np.isfinite(logprobs) & (logprobs <= LARGEST)).all():
+            raise InputError(
+                f"n-gram model {self.name}",
+                "its file gives what is no probability",
+                "estimate or copy the model again",
+            )
         return Reading(
-            np.array([log10 for log10, _, _ in scores], dtype=np.float64) * np.log(10),
+            logprobs,
             np.array([unknown for _, _, unknown in scores[:-1]], dtype=bool),
         )
 
@@ -107,10 +124,17 @@ def load(folder: str | Path, seed: int = 0) -> NgramLM:
     """Open an n-gram model: model.arpa.gz and manifest.json (and tokenizer.json where it counts pieces).
 
     Raises:
-        InputError: the folder holds no n-gram model, one of its files is broken, or KenLM is not installed.
+        InputError: the folder holds no n-gram model, one of its files is broken or not the one that the manifest
+            describes, or KenLM is not installed.
     """
     folder = Path(folder)
     card = load_card(folder)
+    if (found := sha256(folder / ARPA)) != card.sha256:
+        raise InputError(
+            folder / ARPA,
+            f"not the file that {MANIFEST} describes: its sha256 is {found}, not {card.sha256}",
+            "estimate or copy the model again",
+        )
     pieces = card.tokens.units == "pieces"
     tokenizer = TextTokenizer.load(folder / TOKENIZER) if pieces else None
     return NgramLM(open_arpa(folder / ARPA), splitter(card.tokens, tokenizer), card, seed)
@@ -132,8 +156,15 @@ def open_arpa(path: str | Path) -> Any:
     config.show_progress = False
     config.arpa_complain = kenlm.ARPALoadComplain.NONE
     try:
+        with open(path, "rb") as file:
+            binary = file.read(len(BINARY)) == BINARY
+        if not binary:
+            check_start(Path(path))
         return kenlm.Model(str(path), config)
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, MemoryError, UnicodeDecodeError) as error:
+        said = " ".join(str(error).split())
+        found = _SAID.search(said)
+        reason = found[1] if found else said
         raise InputError(
-            path, f"KenLM cannot read it ({error})", "estimate or copy the model again"
+            path, f"KenLM cannot read it ({reason:.160})", "estimate or copy the model again"
         ) from error

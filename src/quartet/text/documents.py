@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from quartet.errors import InputError
-from quartet.files import read_jsonl
+from quartet.files import parse_jsonl, read_jsonl
 
 T = TypeVar("T")
 
@@ -21,13 +21,47 @@ class Paragraph:
     heading: bool = False
 
 
+class Draft(Protocol):
+    """What a reader yields: a document that another process may finish, so that reading does not hold up the rest.
+
+    It is picklable, and `make` reads nothing that has to be read in order.
+    """
+
+    @property
+    def size(self) -> int:
+        """About how many characters it has."""
+        ...
+
+    def make(self) -> Document | None:
+        """The document; None where nothing is left of it.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text as a reader yields it; `id` is unique within its source and decides the document's split."""
+    """A text as paragraphs; `id` is unique within its source and decides the document's split. It is its own draft."""
 
     id: str
     title: str
     paragraphs: tuple[Paragraph, ...]
+
+    @property
+    def size(self) -> int:
+        """Characters of all paragraphs."""
+        return sum(len(paragraph.text) for paragraph in self.paragraphs)
+
+    def make(self) -> Document:
+        """The document itself."""
+        return self
+
+
+def documents_of(drafts: Iterable[Draft]) -> Iterator[Document]:
+    """Finish drafts one after the other, and leave out those of which nothing is left."""
+    return (document for draft in drafts if (document := draft.make()) is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +139,16 @@ def read_segmented(path: str | Path) -> Iterator[SegmentedDocument]:
     Raises:
         InputError: the file is absent, or a line is not a segmented document (named by its number).
     """
-    for number, row in read_jsonl(path):
+    return _of_rows(read_jsonl(path), path)
+
+
+def parse_segmented(lines: Iterable[tuple[int, bytes]], path: str | Path) -> Iterator[SegmentedDocument]:
+    """As `read_segmented`, of some `files.numbered_lines` of the file at `path`."""
+    return _of_rows(parse_jsonl(lines, path), path)
+
+
+def _of_rows(rows: Iterable[tuple[int, dict[str, Any]]], path: str | Path) -> Iterator[SegmentedDocument]:
+    for number, row in rows:
         try:
             yield SegmentedDocument.from_json(row)
         except ValueError as error:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from quartet.errors import InputError
-from quartet.text.documents import Document, Paragraph
+from quartet.text.documents import Document, Draft, Paragraph, documents_of
 
 DOCUMENT_GAP = 2
 """Blank lines in a row that separate two documents of a single file (one separates paragraphs)."""
-
-_BLANKS = re.compile(r"\s+")
 
 
 def read_text(path: str | Path) -> Iterator[Document]:
@@ -26,70 +24,119 @@ def read_text(path: str | Path) -> Iterator[Document]:
     Raises:
         InputError: there is no text, or a file is not UTF-8 (it says which and at which line).
     """
+    return documents_of(draft_text(path))
+
+
+def draft_text(path: str | Path) -> Iterator[Draft]:
+    """As `read_text`, but the paragraphs (and a folder's files) are read where a draft is finished."""
     path = Path(path)
     if path.is_dir():
-        documents = _read_folder(path)
+        drafts: Iterator[TextFile | TextPart] = _files_of(path)
     elif path.is_file():
-        documents = _read_file(path)
+        drafts = _parts_of(path)
     else:
         raise InputError(path, "no such file or folder")
     empty = True
-    for document in documents:
-        empty = False
-        yield document
+    for draft in drafts:
+        empty = empty and not draft.has_text()
+        yield draft
     if empty:
         raise InputError(path, "holds no text", "give a .txt file, or a folder with .txt files")
 
 
-def _read_folder(folder: Path) -> Iterator[Document]:
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A file that is one document."""
+
+    id: str
+    path: Path
+    size: int
+
+    def has_text(self) -> bool:
+        """Whether any line is not blank; reads no further than that line."""
+        return any(line.strip() for line in lines_of(self.path))
+
+    def make(self) -> Document | None:
+        """Read the file."""
+        paragraphs = tuple(_paragraphs(lines_of(self.path)))
+        return Document(self.id, self.path.stem, paragraphs) if paragraphs else None
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """The part of a file that is one document, its blank lines between paragraphs kept."""
+
+    id: str
+    title: str
+    text: str
+
+    @property
+    def size(self) -> int:
+        """Characters of all lines."""
+        return len(self.text)
+
+    def has_text(self) -> bool:
+        """True: there is no part without text."""
+        return True
+
+    def make(self) -> Document:
+        """Put the lines together."""
+        return Document(self.id, self.title, tuple(_paragraphs(self.text.split("\n"))))
+
+
+def _files_of(folder: Path) -> Iterator[TextFile]:
     found = (file for file in folder.rglob("*.txt") if file.is_file())
     files = {file.relative_to(folder).with_suffix("").as_posix(): file for file in found}
     for name, file in sorted(files.items()):
-        paragraphs = tuple(paragraph for paragraph, _ in _paragraphs(file))
-        if paragraphs:
-            yield Document(name, file.stem, paragraphs)
+        yield TextFile(name, file, file.stat().st_size)
 
 
-def _read_file(file: Path) -> Iterator[Document]:
+def _parts_of(file: Path) -> Iterator[TextPart]:
     number = 1
-    waiting: list[Paragraph] = []
-    for paragraph, gap in _paragraphs(file):
-        if waiting and gap >= DOCUMENT_GAP:
-            yield Document(f"{file.stem}-{number}", f"{file.stem} {number}", tuple(waiting))
-            number, waiting = number + 1, []
-        waiting.append(paragraph)
-    if waiting:
-        yield Document(f"{file.stem}-{number}", f"{file.stem} {number}", tuple(waiting))
-
-
-def _paragraphs(file: Path) -> Iterator[tuple[Paragraph, int]]:
-    """Each paragraph with the number of blank lines before it."""
     lines: list[str] = []
-    gap = blanks = 0
+    blanks = 0  # lines in a row
     for line in lines_of(file):
-        if line.strip():
-            gap = gap if lines else blanks
-            lines.append(line)
-            blanks = 0
+        if not line.strip():
+            blanks += 1
             continue
-        blanks += 1
-        if lines:
-            yield Paragraph(_BLANKS.sub(" ", " ".join(lines)).strip()), gap
-            lines = []
+        if lines and blanks >= DOCUMENT_GAP:
+            yield TextPart(f"{file.stem}-{number}", f"{file.stem} {number}", "".join(lines))
+            number, lines = number + 1, []
+        if lines and blanks:
+            lines.append("\n")
+        lines.append(line)
+        blanks = 0
     if lines:
-        yield Paragraph(_BLANKS.sub(" ", " ".join(lines)).strip()), gap
+        yield TextPart(f"{file.stem}-{number}", f"{file.stem} {number}", "".join(lines))
+
+
+def _paragraphs(lines: Iterable[str]) -> Iterator[Paragraph]:
+    """What stands between blank lines, its white space collapsed."""
+    words: list[str] = []
+    for line in lines:
+        if found := line.split():
+            words += found
+        elif words:
+            yield Paragraph(" ".join(words))
+            words = []
+    if words:
+        yield Paragraph(" ".join(words))
 
 
 def lines_of(file: Path) -> Iterator[str]:
     """The lines of a UTF-8 file, a byte order mark left out.
 
     Raises:
-        InputError: it cannot be read, or is not UTF-8 (it says at which line).
+        InputError: it cannot be read, or is not UTF-8 or holds a NUL (it says at which line).
     """
     number = 0
     try:
         with open(file, encoding="utf-8-sig") as stream:
-            for number, line in enumerate(stream, start=1):  # noqa: B007 - the error names it
+            for number, line in enumerate(stream, start=1):
+                if "\0" in line:  # UTF-16 without its mark has one beside every letter
+                    raise InputError(
+                        f"{file}:{number}", "a NUL character: this is no UTF-8", "convert it to UTF-8"
+                    )
                 yield line
     except UnicodeDecodeError as error:
         raise InputError(

@@ -115,8 +115,10 @@ def _from_json(path: Path) -> SourceVocabulary:
         if kinds[name] != kind:
             raise InputError(path, f"its {name} is {kinds[name]}, not {kind}", _REMEDY)
     rows = model.get("vocab")
-    if not isinstance(rows, dict) or not all(isinstance(row, int) for row in rows.values()):
-        raise InputError(path, "its vocabulary is no map of pieces to numbers", "copy it again")
+    if not isinstance(rows, dict) or not all(type(row) is int and row >= 0 for row in rows.values()):
+        raise InputError(path, "its vocabulary is no map of pieces to numbers from 0", "copy it again")
+    if len(set(rows.values())) < len(rows):
+        raise InputError(path, "its vocabulary has two pieces with one number", "copy it again")
     if model.get("continuing_subword_prefix", PREFIX) != PREFIX or model.get("unk_token") != SPECIALS[1]:
         raise InputError(
             path, f"it does not mark continuations with {PREFIX} or unknown words with [UNK]", _REMEDY
@@ -128,10 +130,16 @@ def _from_json(path: Path) -> SourceVocabulary:
             bool(clean_up["lowercase"]),
             clean_up["strip_accents"],
             bool(clean_up["handle_chinese_chars"]),
-            int(model["max_input_chars_per_word"]),
+            _count(model["max_input_chars_per_word"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(path, f"a part of it is missing or malformed ({error})", "copy it again") from error
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 0 < value < 1 << 31:
+        raise ValueError(f"max_input_chars_per_word is {value!r:.40}")
+    return value
 
 
 def _part(content: dict[str, Any], name: str) -> dict[str, Any]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from quartet.text.documents import Document
-from quartet.text.plain import read_text
-from quartet.text.wikipedia import read_wikipedia
+from quartet.text.documents import Draft
+from quartet.text.plain import draft_text
+from quartet.text.wikipedia import draft_wikipedia
 from quartet.text.wikitext_corpus import ENDINGS, read_wikitext
 
-Reader = Callable[[Path], Iterator[Document]]
-"""Streams the documents of a file or folder in a fixed order; raises InputError for what it cannot read."""
+Reader = Callable[[Path], Iterator[Draft]]
+"""Streams the drafts of a file or folder in a fixed order; raises InputError for what it cannot read."""
 
 SOURCES: dict[str, Reader] = {
-    "wikipedia": read_wikipedia,
-    "text": read_text,
+    "wikipedia": draft_wikipedia,
+    "text": draft_text,
     "wikitext": read_wikitext,
 }
 

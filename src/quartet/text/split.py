@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from quartet.errors import InputError
 
@@ -51,16 +53,16 @@ class Shares:
         Raises:
             InputError: fewer than three documents cannot fill three splits.
         """
-        if len(set(keys)) < len(SPLITS):
+        ranked = np.unique(np.asarray(keys, dtype=np.uint64))
+        if len(ranked) < len(SPLITS):
             raise InputError(
                 "split",
                 f"{len(keys)} documents cannot be split into train, valid and test",
                 "give a corpus of at least three documents",
             )
-        ranked = sorted(set(keys))
         test = min(max(1, round(self.test * len(ranked))), len(ranked) - 2)
         valid = min(max(1, round(self.valid * len(ranked))), len(ranked) - 1 - test)
-        first_valid, first_train = ranked[test], ranked[test + valid]
+        first_valid, first_train = int(ranked[test]), int(ranked[test + valid])
         return ["test" if key < first_valid else "valid" if key < first_train else "train" for key in keys]
 
 
@@ -69,18 +71,24 @@ def folder_of(document_id: str) -> str:
     return document_id.partition("/")[0]
 
 
-def split_by_folder(document_ids: Iterable[str]) -> list[str]:
-    """The splits that a corpus brings along: the first folder in each id must be train, valid or test.
+def given_split(document_id: str) -> str:
+    """The split that a corpus brings along for a document: the first folder in its id, one of `SPLITS`.
 
     Raises:
-        InputError: an id lies elsewhere, or a split has no document.
+        InputError: it lies elsewhere.
     """
-    splits = []
-    for document_id in document_ids:
-        split = folder_of(document_id)
-        if split not in SPLITS:
-            raise InputError(document_id, "is in no folder train/, valid/ or test/", "or give shares")
-        splits.append(split)
+    split = folder_of(document_id)
+    if split not in SPLITS:
+        raise InputError(document_id, "is in no folder train/, valid/ or test/", "or give shares")
+    return SPLITS[SPLITS.index(split)]  # one text for all documents
+
+
+def none_empty(splits: list[str]) -> list[str]:
+    """The splits of all documents, as they are.
+
+    Raises:
+        InputError: a split has no document.
+    """
     for split in SPLITS:
         if split not in splits:
             raise InputError(f"{split}/", "the corpus has no document there")

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import compress, islice
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +25,9 @@ PREFIX = "##"
 
 UNKNOWN_WORD = "<unk>"
 """How WikiText writes a word that its makers did not count; the kind ``whitespace`` reads it as [UNK]."""
+
+ALPHABET_TEXTS = 256
+"""Texts whose characters are counted at once: the library takes its time for each call."""
 
 Kind = Literal["wordpiece", "word", "whitespace"]
 
@@ -46,11 +50,11 @@ class TextTokenizer:
         """Wrap a tokenizer of the tokenizers library.
 
         Raises:
-            ValueError: the special tokens do not have the ids 0 to 6.
+            ValueError: the special tokens do not have the ids 0 to 6, or it is not as :func:`check_plain` wants it.
         """
-        for number, token in enumerate(SPECIALS):
-            if tokenizer.token_to_id(token) != number:
-                raise ValueError(f"{token} should have the id {number}, not {tokenizer.token_to_id(token)}")
+        check_plain(tokenizer, SPECIALS)
+        if getattr(tokenizer.model, "unk_token", SPECIALS[1]) != SPECIALS[1]:
+            raise ValueError(f"unknown words are {tokenizer.model.unk_token}, not {SPECIALS[1]}")
         self._tokenizer = tokenizer
         self._tokenizer.encode_special_tokens = True  # the library does not save this
         self.vocab_size: int = tokenizer.get_vocab_size()
@@ -61,6 +65,7 @@ class TextTokenizer:
         self._is_start: NDArray[np.bool_] = np.array(is_start, dtype=bool)
         if isinstance(tokenizer.model, models.WordLevel):
             self._is_start[:] = True
+        self._without_clean_up: Tokenizer | None = None  # made when it is first needed
 
     def encode(self, text: str) -> list[int]:
         """The ids of a text, without specials; what the vocabulary lacks is `unk_id`."""
@@ -68,9 +73,30 @@ class TextTokenizer:
         return ids
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """The ids of each text, on all cores."""
-        encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        return [encoding.ids for encoding in encodings]
+        """The ids of each text, on all cores.
+
+        Of printable ASCII, BERT's clean-up changes nothing but the case. Python changes that in no time, where the
+        library's clean-up would take a third of the whole.
+        """
+        clean_up = self._tokenizer.normalizer
+        if not isinstance(clean_up, normalizers.BertNormalizer):
+            return self._encode(self._tokenizer, list(texts))
+        if self._without_clean_up is None:
+            self._without_clean_up = Tokenizer.from_str(self._tokenizer.to_str())
+            self._without_clean_up.normalizer = None
+            self._without_clean_up.encode_special_tokens = True
+        simple = [text.isascii() and text.isprintable() for text in texts]
+        ready = [text.lower() if clean_up.lowercase else text for text in compress(texts, simple)]
+        fast = iter(self._encode(self._without_clean_up, ready))
+        if len(ready) == len(texts):
+            return list(fast)
+        others = [text for text, is_simple in zip(texts, simple, strict=True) if not is_simple]
+        slow = iter(self._encode(self._tokenizer, others))
+        return [next(fast if is_simple else slow) for is_simple in simple]
+
+    @staticmethod
+    def _encode(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
+        return [encoding.ids for encoding in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
 
     def encode_with_offsets(self, texts: Sequence[str]) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """The ids (n,) of each text, and where each token stands in it (n, 2): its first character, and that behind it.
@@ -105,6 +131,9 @@ class TextTokenizer:
         text: str = self._tokenizer.to_str(pretty=True)
         return text
 
+    def __reduce__(self) -> tuple[Callable[[str], TextTokenizer], tuple[str]]:
+        return TextTokenizer._of_json, (self.to_json(),)
+
     @property
     def sha256(self) -> str:
         """The SHA-256 of the file that `save` writes."""
@@ -114,6 +143,10 @@ class TextTokenizer:
         """Write a tokenizer.json that the tokenizers library opens."""
         with atomic_path(path) as temporary:
             temporary.write_text(self.to_json(), encoding="utf-8")
+
+    @classmethod
+    def _of_json(cls, text: str) -> TextTokenizer:
+        return cls(Tokenizer.from_str(text))
 
     @classmethod
     def load(cls, path: str | Path) -> TextTokenizer:
@@ -127,9 +160,31 @@ class TextTokenizer:
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(path, f"cannot be read ({error})") from error
         try:
-            return cls(Tokenizer.from_str(text))
+            return cls._of_json(text)
         except Exception as error:  # the library raises bare Exception for a broken file
             raise InputError(path, f"not a tokenizer of Quartet ({error})", "train it again") from error
+
+
+def check_plain(tokenizer: Tokenizer, first: Sequence[str]) -> None:
+    """Raise ValueError unless every id has a piece, those of `first` the first ids, and texts are read whole.
+
+    Args:
+        first: pieces that must have the ids from 0 on. No other tokens may be cut out of a text than the specials.
+    """
+    for number, token in enumerate(first):
+        if tokenizer.token_to_id(token) != number:
+            raise ValueError(f"{token} should have the id {number}, not {tokenizer.token_to_id(token)}")
+    for number in range(tokenizer.get_vocab_size()):
+        if tokenizer.id_to_token(number) is None:
+            raise ValueError(f"no piece has the id {number}, and its ids go further")
+    for added in tokenizer.get_added_tokens_decoder().values():
+        if added.content not in SPECIALS:
+            raise ValueError(f"it cuts {added.content!r} out of texts")
+    tokenizer.encode("\u2603", add_special_tokens=False)  # the library's own error, if its model lacks [UNK]
+    if tokenizer.truncation is not None:
+        raise ValueError("it cuts texts short (truncation)")
+    if tokenizer.padding is not None:
+        raise ValueError("it pads texts (padding)")
 
 
 def train_tokenizer(
@@ -227,8 +282,9 @@ def _train_pieces(texts: Iterable[str], vocab_size: int, lowercase: bool, covera
 def _alphabet(texts: Iterable[str], normalise: Callable[[str], str], coverage: float) -> list[str]:
     """Printable ASCII and the most frequent characters that make up `coverage` of the text, by code point."""
     counts: Counter[str] = Counter()
-    for text in texts:
-        counts.update(normalise(text))
+    stream = iter(texts)
+    while some := list(islice(stream, ALPHABET_TEXTS)):
+        counts.update(normalise(" ".join(some)))
     for blank in [character for character in counts if character.isspace()]:
         del counts[blank]
     if not counts:

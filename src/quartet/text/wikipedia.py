@@ -1,8 +1,8 @@
 """A MediaWiki dump (``pages-articles``, .xml or .xml.bz2) as a stream of documents.
 
 The XML is parsed in blocks with expat, one page in memory at a time. Only pages of the main namespace that are no
-redirects are read; their mark-up is cleaned by `quartet.text.wikitext`. A page whose clean-up leaves no prose
-(a bare list, a disambiguation page) is skipped.
+redirects are read; their mark-up, the larger part of the work, is cleaned by `quartet.text.wikitext`. A page whose
+clean-up leaves no prose (a bare list, a disambiguation page) is skipped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from quartet.errors import InputError
-from quartet.text.documents import Document
+from quartet.text.documents import Document, documents_of
 from quartet.text.wikitext import MEDIA_PREFIXES, paragraphs_of
 
 BLOCK_BYTES = 1 << 20
@@ -24,6 +24,10 @@ MAX_PAGE_CHARACTERS = 1 << 25
 
 REMEDY = "give a pages-articles dump"
 MEDIA_NAMESPACES = {"-2", "6", "14"}  # Media, File, Category
+MAX_DEPTH = 100
+"""Elements in one another; a dump's are five."""
+MAX_TOKEN_BYTES = 1 << 24
+"""Of a tag or a comment, which expat keeps whole."""
 
 
 @dataclass
@@ -79,6 +83,8 @@ class _DumpParser:
         elif name == "namespace":
             self._namespace = attributes.get("key", "")
         self._open.append(name)
+        if len(self._open) > MAX_DEPTH:
+            raise InputError(self.path, f"more than {MAX_DEPTH} elements in one another", REMEDY)
         self._text, self._length = [], 0
 
     def _characters(self, text: str) -> None:
@@ -101,8 +107,32 @@ class _DumpParser:
         elif name == "page":
             self.last_title = self._page.title
             if self._page.is_article:
+                if not self._page.id:
+                    raise InputError(self.path, f"the page {self.last_title!r:.80} has no id", REMEDY)
                 self.pages.append(self._page)
         self._text, self._length = [], 0
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """A page before its mark-up is cleaned."""
+
+    id: str
+    title: str
+    wikitext: str
+    media_prefixes: frozenset[str]
+
+    @property
+    def size(self) -> int:
+        """Characters of the mark-up."""
+        return len(self.wikitext)
+
+    def make(self) -> Document | None:
+        """The page's prose; None where there is none."""
+        paragraphs = paragraphs_of(self.wikitext, self.media_prefixes)
+        if all(paragraph.heading for paragraph in paragraphs):
+            return None
+        return Document(self.id, self.title, paragraphs)
 
 
 def read_wikipedia(path: str | Path) -> Iterator[Document]:
@@ -111,21 +141,35 @@ def read_wikipedia(path: str | Path) -> Iterator[Document]:
     Raises:
         InputError: the file is absent, no dump, damaged or cut short (it says after which article).
     """
+    return documents_of(draft_wikipedia(path))
+
+
+def draft_wikipedia(path: str | Path) -> Iterator[Article]:
+    """As `read_wikipedia`, but the mark-up is cleaned where a draft is finished."""
     path = Path(path)
-    articles = 0
+    articles = given = 0
     parser = _DumpParser(path)
     try:
         with _open(path) as file:
             while block := file.read1(BLOCK_BYTES):  # `read` would lose what it had before a damaged place
                 parser.expat.Parse(block, False)
+                given += len(block)
+                if given - parser.expat.CurrentByteIndex > MAX_TOKEN_BYTES:
+                    raise InputError(
+                        path, f"a tag or comment is longer than {MAX_TOKEN_BYTES >> 20} MiB", REMEDY
+                    )
+                prefixes = frozenset(parser.media_prefixes)
                 for page in parser.pages:
                     articles += 1
-                    paragraphs = paragraphs_of(page.text, parser.media_prefixes)
-                    if any(not paragraph.heading for paragraph in paragraphs):
-                        yield Document(page.id, page.title, paragraphs)
+                    yield Article(page.id, page.title, page.text, prefixes)
                 parser.pages.clear()
             parser.expat.Parse(b"", True)
-    except (EOFError, OSError, expat.ExpatError) as error:
+    except (
+        EOFError,
+        OSError,
+        LookupError,
+        expat.ExpatError,
+    ) as error:  # LookupError: an encoding of that name
         where = (
             f"after {articles:,} articles (last page: {parser.last_title!r})" if articles else "at its start"
         )

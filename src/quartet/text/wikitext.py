@@ -112,9 +112,10 @@ def _render_node(node: nodes.Node, media: frozenset[str]) -> str:
             return _render(node.title, media)  # a bare address has no title
         case nodes.HTMLEntity():
             try:
-                return str(node.normalize())
+                text = str(node.normalize())
             except (ValueError, OverflowError):  # a number beyond Unicode
                 return ""
+            return "" if "\ud800" <= text <= "\udfff" else text  # half a character, which no file can hold
         case nodes.Heading():
             return f"\n{HEAD}{node.level}{_SPACE.sub(' ', _render(node.title, media)).strip()}\n"
         case _:  # comments and template arguments

@@ -15,8 +15,8 @@ from quartet.nbest.types import Hypothesis, NBest
 
 #: An utterance, a text and a score as a file has them.
 Fact = tuple[str, str, float | None]
-ANY = st.characters(exclude_categories=["Cs"])
-PLAIN = st.text(st.characters(codec="utf-8", exclude_characters="\n\r\t|\u2581<>"), max_size=6)
+ANY = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+PLAIN = st.text(st.characters(codec="utf-8", exclude_characters="\0\n\r\t|\u2581<>"), max_size=6)
 WORDS = PLAIN.map(lambda text: " ".join(text.split()))
 SCORE = st.floats(allow_nan=False, allow_infinity=False)
 

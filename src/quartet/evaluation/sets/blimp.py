@@ -11,7 +11,7 @@ from typing import Any
 
 from quartet.errors import InputError
 from quartet.evaluation.sets.format import Format
-from quartet.evaluation.sets.tables import decoded, json_objects, json_rows, parquet_rows, text_of
+from quartet.evaluation.sets.tables import LARGEST, decoded, json_objects, json_rows, parquet_rows, text_of
 
 #: The 67 paradigms by the twelve phenomena of the paper's tables.
 PHENOMENA: dict[str, tuple[str, ...]] = {
@@ -120,10 +120,16 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 def _zipped(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
         with zipfile.ZipFile(path) as archive:
-            for name in sorted(archive.namelist()):
-                if name.endswith(".jsonl") and _belongs(name):
-                    with archive.open(name) as file:
-                        yield from json_objects(decoded(file, f"{path}/{name}"), _COLUMNS)
+            members = [
+                one
+                for one in archive.infolist()
+                if one.filename.endswith(".jsonl") and _belongs(one.filename)
+            ]
+            if sum(one.file_size for one in members) > LARGEST:  # no member gives more than it says
+                raise InputError(path, f"unpacks to more than {LARGEST >> 30} GiB")
+            for one in sorted(members, key=lambda one: one.filename):
+                with archive.open(one) as file:
+                    yield from json_objects(decoded(file, f"{path}/{one.filename}"), _COLUMNS)
     # RuntimeError: a member is encrypted; NotImplementedError, one of them: packed in a way that Python cannot read
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         raise InputError(path, f"not a zip file that can be read ({error})") from error

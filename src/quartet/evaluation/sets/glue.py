@@ -11,8 +11,10 @@ from typing import Any
 from quartet.errors import InputError
 from quartet.evaluation.sets.format import Format
 from quartet.evaluation.sets.tables import (
+    DIGITS,
     Row,
     cells,
+    check_once,
     csv_cells,
     json_rows,
     label_of,
@@ -216,7 +218,8 @@ def _hub_rows(rows: Iterator[tuple[str, Row]], task: GlueTask) -> Iterator[_Raw]
         columns = task.hub if task.hub[0] in row else TEXTS[: len(task.hub)]
         missing = [column for column in columns if column not in row]
         if missing:
-            raise InputError(place, f"no columns {', '.join(task.hub)}; there are {', '.join(row) or 'none'}")
+            there = ", ".join(row) or "none"
+            raise InputError(place, f"no columns {', '.join(task.hub)}; there are {there:.200}")
         gold = row["label"]
         yield _Raw(
             place,
@@ -254,11 +257,12 @@ def _header(first: list[str], task: GlueTask, place: str) -> tuple[list[str], bo
     header = [name.strip() for name in first]
     missing = [column for column in task.tsv if column not in header]
     if not missing:
+        check_once(header, (*task.tsv, task.gold, task.index), place)
         return header, False
     gold = task.bare.index("gold") if task.bare else 0
     if len(first) == len(task.bare) and first[gold].strip() in task.labels:
         return list(task.bare), True
-    raise InputError(place, f"no column {', '.join(missing)}; there are {', '.join(header)}")
+    raise InputError(place, f"no column {', '.join(missing)}; there are {', '.join(header):.200}")
 
 
 def _text(raw: _Raw, column: str, empty: bool) -> str:
@@ -269,11 +273,16 @@ def _text(raw: _Raw, column: str, empty: bool) -> str:
 
 
 def _number(value: object, place: str) -> int:
-    if isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
+    if (
+        isinstance(value, str)
+        and value.strip().isascii()
+        and value.strip().isdigit()
+        and len(value) <= DIGITS
+    ):
         return int(value)
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
-    raise InputError(place, f"{value!r} is no index", "what has no labels needs a column of its numbers")
+    raise InputError(place, f"{value!r:.80} is no index", "what has no labels needs a column of its numbers")
 
 
 def _score(value: object, place: str) -> float:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from quartet.errors import InputError
 from quartet.evaluation.sets.format import Format
-from quartet.evaluation.sets.tables import Row, cells, json_rows, label_of, parquet_rows, text_of
+from quartet.evaluation.sets.tables import Row, cells, check_once, json_rows, label_of, parquet_rows, text_of
 
 #: The three judgements, in the order of their numbers on the hub.
 LABELS = ("entailment", "neutral", "contradiction")
@@ -94,7 +94,7 @@ def _names(columns: Sequence[str], place: str) -> tuple[str, str, str]:
         if set(names) <= set(columns):
             return names
     wanted = " or ".join(", ".join(names) for names in COLUMNS[:2])
-    raise InputError(place, f"no columns {wanted}; there are {', '.join(columns) or 'none'}")
+    raise InputError(place, f"no columns {wanted}; there are {', '.join(columns) or 'none':.200}")
 
 
 def _pair(row: Row, names: tuple[str, str, str], labels: Sequence[str], place: str) -> NliPair | None:
@@ -138,7 +138,9 @@ def _header(
         columns = ["label", "premise", "hypothesis"] if begins and not ends else list(COLUMNS[1])
         return columns, COLUMNS[1], True
     header = [name.strip() for name in first]
-    return header, _names(header, place), False
+    names = _names(header, place)
+    check_once(header, names, place)
+    return header, names, False
 
 
 FORMATS: dict[str, Format[NliPair]] = {

@@ -9,18 +9,25 @@ import csv
 import gzip
 import json
 import math
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from quartet.errors import InputError
 
 #: A row by its columns' names.
 Row = Mapping[str, Any]
 
-#: Bytes that a file may have when it is unpacked.
-LARGEST = 4 << 30
+#: Bytes that a file may have when it is unpacked, and that a line of it or a whole JSON document may have.
+LARGEST, LONGEST = 4 << 30, 256 << 20
+#: Rows of a Parquet file that are unpacked at once.
+ROWS = 1024
+#: Digits of a label or an index; Python refuses to read thousands.
+DIGITS = 18
+#: How JSON may write a NUL or half a surrogate pair, which no text holds.
+_NO_TEXT = re.compile(r"\\u(0000|[dD][89a-fA-F])")
 
 
 def text_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:
@@ -38,17 +45,24 @@ def text_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[str, str]]
         raise InputError(path, f"cannot be read ({error.strerror or error})") from error
 
 
-def decoded(lines: Iterable[bytes], name: str | Path, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:
-    """Yield (place, line without its end) of the lines of a file called `name`.
+def decoded(
+    file: IO[bytes] | gzip.GzipFile, name: str | Path, encoding: str = "utf-8"
+) -> Iterator[tuple[str, str]]:
+    """Yield (place, line without its end) of a file called `name`.
 
     Raises:
-        InputError: a line is not in the encoding or holds a NUL.
+        InputError: a line is not in the encoding, holds a NUL or is too long, or the file is too large.
     """
-    total = 0
-    for number, raw in enumerate(lines, start=1):
+    total = number = 0
+    while raw := file.readline(LONGEST + 1):
+        number += 1
         total += len(raw)
         if total > LARGEST:
             raise InputError(name, f"unpacks to more than {LARGEST >> 30} GiB")
+        if len(raw) > LONGEST:
+            raise InputError(
+                f"{name}:{number}", f"a line of more than {LONGEST >> 20} MiB", "this is no such set"
+            )
         if number == 1:
             raw = raw.removeprefix(b"\xef\xbb\xbf")
         place = f"{name}:{number}"
@@ -129,9 +143,9 @@ def json_objects(
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise InputError(place, f"not a line of JSON ({error})") from error
+            row = _json(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(place, f"not a line of JSON ({_reason(error)})") from error
         if not isinstance(row, dict):
             raise InputError(place, f"a JSON object was expected, not {type(row).__name__}")
         _check_columns(list(row), wanted, place)
@@ -144,10 +158,58 @@ def json_document(path: Path) -> Any:
     Raises:
         InputError: as :func:`text_lines`, or the file is no JSON.
     """
+    lines: list[str] = []
+    size = 0
+    for _, line in text_lines(path):
+        size += len(line)
+        lines.append(line)
+        if size > LONGEST or len(lines) > LONGEST >> 6:
+            raise InputError(path, f"more than {LONGEST >> 20} MiB of JSON", "this is no such set")
     try:
-        return json.loads("\n".join(line for _, line in text_lines(path)))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise InputError(path, f"not a JSON document ({error})") from error
+        return _json("\n".join(lines))
+    except (ValueError, RecursionError) as error:
+        raise InputError(path, f"not a JSON document ({_reason(error)})") from error
+
+
+def _json(text: str) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        ValueError: the text is no JSON, an object has a key twice, a number has thousands of digits, or a text holds a
+            NUL or half a surrogate pair.
+        RecursionError: it is nested too deeply.
+    """
+    value = json.loads(text, object_pairs_hook=_object)
+    if _NO_TEXT.search(text) and not _writable(value):
+        raise ValueError("a text holds a NUL or half a surrogate pair")
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(
+            f"an object has the key {next(json.dumps(key) for key in keys if keys.count(key) > 1)} twice"
+        )
+    return found
+
+
+def _writable(value: Any) -> bool:
+    """Whether every text in a JSON value can be written into a file of text."""
+    if isinstance(value, dict):
+        return all(_writable(key) and _writable(inner) for key, inner in value.items())
+    if isinstance(value, list):
+        return all(map(_writable, value))
+    return not isinstance(value, str) or not any(
+        sign == "\0" or "\ud800" <= sign <= "\udfff" for sign in value
+    )
+
+
+def _reason(error: ValueError | RecursionError) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    return str(error).partition("; use sys")[0]  # the advice is for programmers
 
 
 def parquet_rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -159,11 +221,11 @@ def parquet_rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[str, dict[
         file = pyarrow.parquet.ParquetFile(path)
         _check_columns(file.schema_arrow.names, wanted, str(path))
         number = 0
-        for batch in file.iter_batches():
+        for batch in file.iter_batches(ROWS):
             for row in batch.to_pylist():
                 number += 1
                 yield f"{path}: row {number}", row
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(path, f"not a Parquet file that can be read ({error})") from error
 
 
@@ -178,13 +240,15 @@ def text_of(row: Row, column: str, place: str) -> str:
 
 
 def number_of(value: object, place: str) -> float:
-    """A finite number, also written as a text."""
+    """A finite number, also written as a text; Python's own ``1_000`` is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise InputError(place, f"{value!r} is not a number")
+        raise InputError(place, f"{value!r:.80} is not a number")
     try:
-        number = float(value)
+        number = float("_" if isinstance(value, str) and "_" in value else value)
     except ValueError:
-        raise InputError(place, f'"{value}" is not a number') from None
+        raise InputError(place, f'"{value!s:.80}" is not a number') from None
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number):
         raise InputError(place, f"{number} is not a finite number")
     return number
@@ -195,11 +259,11 @@ def label_of(value: object, labels: Sequence[str], place: str) -> str:
     if isinstance(value, str) and value in labels:
         return value
     index = value if isinstance(value, int) and not isinstance(value, bool) else None
-    if isinstance(value, str) and value.isascii() and value.isdigit():
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= DIGITS:
         index = int(value)
     if index is None or not 0 <= index < len(labels):
         raise InputError(
-            place, f"{value!r} is no label", f"labels are {', '.join(labels)} or their numbers from 0"
+            place, f"{value!r:.80} is no label", f"labels are {', '.join(labels)} or their numbers from 0"
         )
     return labels[index]
 
@@ -207,4 +271,13 @@ def label_of(value: object, labels: Sequence[str], place: str) -> str:
 def _check_columns(found: Sequence[str], wanted: Sequence[str], place: str) -> None:
     missing = [name for name in wanted if name not in found]
     if missing:
-        raise InputError(place, f"no column {', '.join(missing)}; there are {', '.join(found) or 'none'}")
+        there = ", ".join(found) or "none"
+        raise InputError(place, f"no column {', '.join(missing)}; there are {there:.200}")
+    check_once(found, wanted, place)
+
+
+def check_once(found: Sequence[str], wanted: Sequence[str], place: str) -> None:
+    """Raise InputError where one of the columns that are read stands there twice: which is meant?"""
+    for name in wanted:
+        if found.count(name) > 1:
+            raise InputError(place, f"names the column {name} twice", "take one out")

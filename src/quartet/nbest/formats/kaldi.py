@@ -10,6 +10,7 @@ a negative weight. Without such files the rank stands for the score.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -60,6 +61,8 @@ def _entry(
                 raise InputError(lacking, f'has no line "{utterance}-{rank}", which another file has')
             for rank in own:
                 sums[rank] -= weight * _value(found[rank])
+                if not math.isfinite(sums[rank]):
+                    raise InputError(place, f"the costs of {utterance}-{rank} add up to no finite score")
         hypotheses = [Hypothesis(_value(own[rank]), sums[rank] if costs else None) for rank in sorted(own)]
         return NBest(utterance, tuple(hypotheses))
 

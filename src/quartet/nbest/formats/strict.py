@@ -57,10 +57,12 @@ def text_of(value: Any, place: str) -> str:
     """A JSON string.
 
     Raises:
-        InputError: it is none, or holds half of a surrogate pair (which no file could hold again).
+        InputError: it is none, or holds a NUL or half of a surrogate pair (which no file of text could hold again).
     """
     if not isinstance(value, str):
         raise InputError(place, f"a text was expected, not {kind(value)}")
+    if "\0" in value:
+        raise InputError(place, f"the text has a NUL at character {value.index(chr(0)) + 1}")
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import math
 import re
 import zlib
@@ -15,6 +16,8 @@ GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 #: What may stand around a field: of the other white space of Unicode, some is a broken byte.
 BLANK = " \t"
+#: What a file may unpack to: so many bytes, or so many times its own size; text shrinks to a twentieth, seldom more.
+UNPACKED, RATIO = 1 << 26, 200
 #: What other programs write for a number; Python alone would also take "1_000", other scripts' digits and "nan".
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
@@ -23,7 +26,7 @@ def read_bytes(path: str | Path) -> bytes:
     """The bytes of a file, unpacked where it is gzipped (told by its first bytes, not by its name).
 
     Raises:
-        InputError: the file cannot be read, or its compression is broken.
+        InputError: the file cannot be read, its compression is broken, or it unpacks to far more than text does.
     """
     path = Path(path)
     try:
@@ -32,8 +35,15 @@ def read_bytes(path: str | Path) -> bytes:
         raise InputError(path, f"cannot be read ({error.strerror})") from error
     if not data.startswith(GZIP_MAGIC):
         return data
+    most = max(UNPACKED, RATIO * len(data))
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            unpacked = file.read(most + 1)
+        if len(unpacked) > most:
+            raise InputError(
+                path, f"unpacks to more than {RATIO} times its size", "this is no list: fetch it again"
+            )
+        return unpacked
     except (EOFError, OSError, zlib.error) as error:
         raise InputError(path, f"the gzip data are broken ({error})", "fetch the file again") from error
 
@@ -90,6 +100,8 @@ def number_in(text: str, place: str, what: str = "score") -> float:
 
 
 def _decoded(line: bytes, path: str | Path, number: int) -> str | InputError:
+    if b"\0" in line:
+        return InputError(f"{path}:{number}", "a NUL byte", "the file is damaged, or is no text")
     try:
         return line.removesuffix(b"\r").decode("utf-8")
     except UnicodeDecodeError as error:

@@ -17,6 +17,9 @@ RATE = 16_000
 #: One channel of samples at `RATE`, in [-1, 1].
 Samples = NDArray[np.float32]
 
+#: Samples a second that recordings have: of odd headers' thousands of millions no filter can be made.
+LOWEST_RATE, HIGHEST_RATE = 1_000, 768_000
+
 #: What libsndfile says of a WAV file that holds fewer bytes than its header states.
 _SHORT = re.compile(r"^data\s*: (\d+) \(should be (\d+)\)", re.MULTILINE)
 #: From here on a header's size stands for "not known yet": programs that write into a pipe leave it so.
@@ -61,6 +64,9 @@ def length(path: Path, place: str) -> int:
             )
     if info.frames <= 0:
         raise InputError(place, f"{path} holds no sample")
+    if not LOWEST_RATE <= info.samplerate <= HIGHEST_RATE:
+        reason = f"{path} says that it has {info.samplerate:,} samples a second"
+        raise InputError(place, reason, "its header is broken: fetch it again")
     return -(-int(info.frames) * RATE // int(info.samplerate))  # rounded up
 
 

@@ -189,4 +189,7 @@ def _checked_weights(path: Path, network: MarianMTModel) -> dict[str, Tensor]:
             f"tensor {name} has shape {found.get(name)} where {CARD} and {TOKENIZER} need {expected.get(name)}",
             "the files must come from one training",
         )
+    for name, tensor in tensors.items():
+        if not bool(tensor.isfinite().all()):
+            raise InputError(path, f"tensor {name} holds NaN or infinity", "train the translator again")
     return tensors

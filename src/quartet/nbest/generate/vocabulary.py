@@ -17,7 +17,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 from quartet.errors import InputError
 from quartet.files import atomic_path
 from quartet.nbest.generate.config import RESERVED, VocabularyConfig
-from quartet.text.tokenizer import SPECIALS
+from quartet.text.tokenizer import SPECIALS, check_plain
 
 #: Stands for the space before a word, as in the library's Metaspace.
 SPACE = "\u2581"
@@ -42,11 +42,9 @@ class PieceTokenizer:
         """Wrap a tokenizer of the tokenizers library.
 
         Raises:
-            ValueError: the special tokens and bytes are not the first ids.
+            ValueError: the special tokens and bytes are not the first ids, or it is not as `check_plain` wants it.
         """
-        for number, token in enumerate((*SPECIALS, *BYTES)):
-            if tokenizer.token_to_id(token) != number:
-                raise ValueError(f"{token} should have the id {number}, not {tokenizer.token_to_id(token)}")
+        check_plain(tokenizer, (*SPECIALS, *BYTES))
         self._tokenizer = tokenizer
         self._tokenizer.encode_special_tokens = True  # the library does not save this
         self.vocab_size: int = tokenizer.get_vocab_size()

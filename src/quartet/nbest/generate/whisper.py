@@ -142,7 +142,9 @@ class Features:
         library = transformers()
         if (folder / FEATURES).is_file():
             try:
-                self._extractor: Any = library.WhisperFeatureExtractor.from_pretrained(folder)
+                self._extractor: Any = library.WhisperFeatureExtractor.from_pretrained(
+                    folder, local_files_only=True
+                )
             except Exception as error:  # whatever a broken file may raise
                 raise InputError(
                     folder / FEATURES, f"cannot be used ({type(error).__name__})", "copy it again"
