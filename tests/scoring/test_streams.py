@@ -62,6 +62,7 @@ def test_a_score_depends_on_layers_times_memory_tokens(
     tokens = data.draw(st.lists(st.integers(len(SPECIALS), 60), min_size=24, max_size=30))
     changed = [*tokens[:place], 61, *tokens[place + 1 :]]
     model = random_model(kind, small_corpus[0]).at(window=1, memory=memory)
+    model.network.double()  # the farthest token changes a score by little
     before, after = (scores(model, [[text]])[0] for text in (tokens, changed))
     reached = np.flatnonzero(np.abs(before - after) > 0)
     assert reached[0] == place and reached[-1] == place + 1 + LAYERS * memory
