@@ -22,7 +22,7 @@ Bools = NDArray[np.bool_]
 Asked = Literal["own", "scored", "first", "last"]
 
 #: Tokens, padding included, that a graph is given at once.
-TOKEN_BUDGET = 1024
+TOKEN_BUDGET = 512
 
 
 @dataclass(frozen=True)
