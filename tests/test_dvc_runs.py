@@ -181,7 +181,7 @@ def test_no_list_no_task_and_nothing_to_evaluate_is_fine(pipeline: Pipeline) -> 
     from pipeline.params import load
 
     load(pipeline.folder / "params.yaml")
-    assert pipeline.repro() == {"catalogue", "baselines"} | AFTER_RERANKING
+    assert pipeline.repro() == {"catalogue", "baselines", "runtime"} | AFTER_RERANKING
 
 
 def test_an_edit_of_the_code_re_runs_what_imports_it(pipeline: Pipeline) -> None:

@@ -115,7 +115,7 @@ def parse_jsonl(lines: Iterable[tuple[int, bytes]], path: str | Path) -> Iterato
             continue
         try:
             row = json.loads(raw.decode("utf-8"))
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        except ValueError as error:  # of the bytes, of the JSON, of a number of thousands of digits
             raise InputError(f"{path}:{number}", f"not a line of JSON ({error})") from error
         if not isinstance(row, dict):
             raise InputError(f"{path}:{number}", f"a JSON object was expected, not {type(row).__name__}")
@@ -144,7 +144,7 @@ def read_json(path: str | Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise InputError(path, "no such file") from error
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except ValueError as error:  # of the bytes, of the JSON, of a number of thousands of digits
         raise InputError(path, f"not valid JSON ({error})") from error
 
 

@@ -13,8 +13,8 @@ from tests.reliability.malformed.case import Case
 
 #: Issue 8 asks for so many.
 WANTED = 300
-#: Seconds that one may take, on a machine that does other things too.
-PATIENCE = 20.0
+#: Seconds of computing that one may take.
+PATIENCE = 8.0
 
 
 @pytest.mark.parametrize("generator", GENERATORS)
@@ -34,12 +34,12 @@ def test_each_is_refused_in_one_clear_line(
 
 def _failure(case: Case, folder: Path) -> str:
     """What is wrong with how a case was met; empty where it was refused as it should be."""
-    begun = time.monotonic()
+    begun = time.process_time()
     try:
         case.refusal(folder)
     except Exception as error:  # what a user would have seen as a traceback
         return f"{case.id}: {type(error).__name__}: {error}"
-    taken = time.monotonic() - begun
+    taken = time.process_time() - begun
     return f"{case.id}: {taken:.0f} s" if taken > PATIENCE else ""
 
 

@@ -64,7 +64,8 @@ def cases() -> Iterator[Case]:
     for name, (files, says) in WIKITEXT.items():
         yield Case("corpus/wikitext", name, files, _documents(read_wikitext, "wikitext"), says)
     for name, (files, shares, says) in SPLITS.items():
-        yield Case("corpus/split", name, files, _segmented(shares), says)
+        given = {"shares": repr(shares).encode()}  # part of the input
+        yield Case("corpus/split", name, {**files, **given}, _segmented(shares), says)
 
 
 def _documents(reader: Callable[[Path], Iterator[Document]], name: str) -> Callable[[Path], list[Document]]:

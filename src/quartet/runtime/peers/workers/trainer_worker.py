@@ -38,7 +38,7 @@ class Peer:
         torch.set_num_threads(start["threads"])
         library.logging.set_verbosity_error()
         self.start = start
-        self.tokenizer = library.AutoTokenizer.from_pretrained(start["bert"])
+        self.tokenizer = library.AutoTokenizer.from_pretrained(start["bert"], local_files_only=True)
         self.sentences = Sentences(
             self.tokenizer(
                 start["texts"],
@@ -58,6 +58,7 @@ class Peer:
         if task == "MLM":
             return library.AutoModelForMaskedLM.from_pretrained(
                 start["bert"],
+                local_files_only=True,
                 hidden_dropout_prob=start["dropout"],
                 attention_probs_dropout_prob=0.0,
             )
