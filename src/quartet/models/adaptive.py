@@ -17,6 +17,7 @@ from torch.nn import functional as F
 
 from quartet.errors import InputError
 from quartet.models.config import ModelConfig
+from quartet.models.linear import linear
 
 
 class AdaptiveEmbedding(nn.Module):
@@ -55,11 +56,11 @@ class AdaptiveEmbedding(nn.Module):
 
     def raised(self, rows: Tensor, cluster: int) -> Tensor:
         """Rows of a cluster's width -> the model's width D."""
-        return F.linear(rows, self.projections[cluster]) if len(self.projections) else rows
+        return linear(rows, self.projections[cluster]) if len(self.projections) else rows
 
     def lowered(self, hidden: Tensor, cluster: int) -> Tensor:
         """Representations of width D -> the cluster's width."""
-        return hidden @ self.projections[cluster] if len(self.projections) else hidden
+        return linear(hidden, self.projections[cluster].T) if len(self.projections) else hidden
 
     def forward(self, ids: Tensor) -> Tensor:
         """(...) ids -> (..., D)."""
@@ -86,12 +87,12 @@ class AdaptiveHead(nn.Module):
         """(N, head + C) log-probabilities of the head's tokens and of the tails."""
         weight = torch.cat([tokens.tables[0], self.tails_CD])
         bias = torch.cat([self.bias_V[: tokens.edges[1]], self.tails_bias])
-        return F.log_softmax(F.linear(tokens.lowered(hidden_ND, 0), weight, bias).float(), dim=-1)
+        return F.log_softmax(linear(tokens.lowered(hidden_ND, 0), weight, bias).float(), dim=-1)
 
     def inside(self, hidden_ND: Tensor, cluster: int, tokens: AdaptiveEmbedding) -> Tensor:
         """(N, size) log-probabilities of a tail's tokens, given that the token is in this tail."""
         bias = self.bias_V[tokens.edges[cluster] : tokens.edges[cluster + 1]]
-        logits = F.linear(tokens.lowered(hidden_ND, cluster), tokens.tables[cluster], bias)
+        logits = linear(tokens.lowered(hidden_ND, cluster), tokens.tables[cluster], bias)
         return F.log_softmax(logits.float(), dim=-1)
 
     def logprobs(self, hidden_ND: Tensor, tokens: AdaptiveEmbedding) -> Tensor:

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.models.config import ModelConfig
+from quartet.models.linear import Linear
 
 
 def fused_attention(
@@ -45,10 +46,10 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         self.heads = config.heads
         self.dropout = config.attention_dropout
-        self.query = nn.Linear(config.dim, config.dim)
-        self.key = nn.Linear(config.dim, config.dim)
-        self.value = nn.Linear(config.dim, config.dim)
-        self.output = nn.Linear(config.dim, config.dim)
+        self.query = Linear(config.dim, config.dim)
+        self.key = Linear(config.dim, config.dim)
+        self.value = Linear(config.dim, config.dim)
+        self.output = Linear(config.dim, config.dim)
 
     def forward(
         self, query_BTD: Tensor, source_BSD: Tensor, allowed_B1TS: Tensor | None, causal: bool = False
@@ -86,8 +87,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.inner = nn.Linear(config.dim, config.inner)
-        self.outer = nn.Linear(config.inner, config.dim)
+        self.inner = Linear(config.dim, config.inner)
+        self.outer = Linear(config.inner, config.dim)
 
     def forward(self, x_BTD: Tensor) -> Tensor:
         output: Tensor = self.outer(F.gelu(self.inner(x_BTD)))

@@ -6,7 +6,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
+
+from quartet.models.linear import product
 
 #: Bytes of logits that exist at a time. Blocks over 32 MiB glibc maps afresh each time, and their pages with them.
 AT_ONCE = 24 << 20
@@ -44,13 +45,10 @@ class _Summed(torch.autograd.Function):
             grad_V = torch.zeros_like(bias_V, dtype=summed)
             for at in range(0, len(h_ND), rows):
                 part = slice(at, at + rows)
-                logits_NV = F.linear(h_ND[part], w_VD, b_V)
+                logits_NV = product(h_ND[part], w_VD, b_V)
                 loss += _to_gradient(logits_NV, targets_N[part])
-                torch.mm(logits_NV, w_VD, out=grad_ND[part])
-                if dtype == summed:
-                    grad_VD.addmm_(logits_NV.T, h_ND[part])
-                else:
-                    grad_VD += logits_NV.T @ h_ND[part]
+                grad_ND[part] = product(logits_NV, w_VD.T)
+                grad_VD += product(logits_NV.T, h_ND[part].T)
                 grad_V += logits_NV.sum(0, dtype=summed)
         ctx.save_for_backward(grad_ND, grad_VD, grad_V)
         ctx.types = hidden_ND.dtype, weight_VD.dtype, bias_V.dtype

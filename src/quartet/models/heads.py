@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from quartet.models.config import ModelConfig
 from quartet.models.fused_loss import summed_cross_entropy
+from quartet.models.linear import Linear, linear
 
 #: Logits of a tile, 256 rows by 2,048 of the vocabulary: 2 MiB.
 TILE_ROWS, TILE_COLUMNS = 256, 2048
@@ -25,7 +26,7 @@ class VocabularyHead(nn.Module):
         self.transform: nn.Module = nn.Identity()
         if config.head == "transform":
             self.transform = nn.Sequential(
-                nn.Linear(config.dim, config.dim),
+                Linear(config.dim, config.dim),
                 nn.GELU(),
                 nn.LayerNorm(config.dim, eps=config.norm_epsilon),
             )
@@ -33,7 +34,7 @@ class VocabularyHead(nn.Module):
 
     def logits(self, hidden_ND: Tensor, tokens: nn.Embedding) -> Tensor:
         """(..., D) representations -> (..., V) unnormalised log-probabilities."""
-        return F.linear(self.transform(hidden_ND), tokens.weight, self.bias_V)
+        return linear(self.transform(hidden_ND), tokens.weight, self.bias_V)
 
     def logprobs(self, hidden_ND: Tensor, tokens: nn.Embedding) -> Tensor:
         """(..., D) -> (..., V) log-probabilities."""
@@ -66,7 +67,7 @@ def tiled_logprobs(hidden_ND: Tensor, targets_N: Tensor, weight_VD: Tensor, bias
     """
     sums = [
         torch.logsumexp(
-            F.linear(hidden_ND, weight_VD[at : at + TILE_COLUMNS], bias_V[at : at + TILE_COLUMNS]), -1
+            linear(hidden_ND, weight_VD[at : at + TILE_COLUMNS], bias_V[at : at + TILE_COLUMNS]), -1
         )
         for at in range(0, len(bias_V), TILE_COLUMNS)
     ]

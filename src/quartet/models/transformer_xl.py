@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from quartet.models.attention import fused_attention
 from quartet.models.config import ModelConfig
+from quartet.models.linear import Linear
 from quartet.models.network import Memory, Network
 from quartet.models.positions import RelativePhases
 from quartet.models.relative_scores import RelativeScores, ReleasedScores, exact_scores
@@ -25,11 +26,11 @@ class RelativeAttention(nn.Module):
         self.heads = config.heads
         self.width = config.dim // config.heads
         self.dropout = config.attention_dropout
-        self.query = nn.Linear(config.dim, config.dim, bias=False)
-        self.key = nn.Linear(config.dim, config.dim, bias=False)
-        self.value = nn.Linear(config.dim, config.dim, bias=False)
-        self.position = nn.Linear(config.dim, config.dim, bias=False)
-        self.output = nn.Linear(config.dim, config.dim, bias=False)
+        self.query = Linear(config.dim, config.dim, bias=False)
+        self.key = Linear(config.dim, config.dim, bias=False)
+        self.value = Linear(config.dim, config.dim, bias=False)
+        self.position = Linear(config.dim, config.dim, bias=False)
+        self.output = Linear(config.dim, config.dim, bias=False)
 
     def forward(
         self,
@@ -67,8 +68,8 @@ class RecurrentLayer(nn.Module):
         super().__init__()
         self.attention = RelativeAttention(config)
         self.attention_norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
-        self.inner = nn.Linear(config.dim, config.inner)
-        self.outer = nn.Linear(config.inner, config.dim)
+        self.inner = Linear(config.dim, config.inner)
+        self.outer = Linear(config.inner, config.dim)
         self.feed_forward_norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
         self.dropout = nn.Dropout(config.dropout)
 

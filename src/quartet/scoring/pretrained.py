@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from quartet.errors import InputError
+from quartet.models.linear import quicken
 from quartet.pretrained import (
     Kind,
     content_hash,
@@ -83,6 +84,7 @@ class PretrainedLM:
             raise InputError(
                 name, f"its inputs have room for {self.inputs.room} tokens, which is too few for a text"
             )
+        quicken(model)
         self.halves = Halves(model)
         self.device = str(self.halves.device)
         if len(tokenizer) > self.halves.vocabulary:

@@ -1,0 +1,84 @@
+"""Linear maps by oneDNN give what PyTorch's own give, and so do their gradients."""
+
+from __future__ import annotations
+
+import platform
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from quartet.models.linear import Linear, has_onednn, linear, product, quicken
+
+SHAPES = [(1,), (24,), (3, 7), (0,), (2, 0)]
+
+
+def drawn(shape: tuple[int, ...], dtype: torch.dtype = torch.float32) -> list[Tensor]:
+    """x (*shape, 16), W (40, 16) and b (40,), each with a gradient to come."""
+    torch.manual_seed(len(shape))
+    sizes = [(*shape, 16), (40, 16), (40,)]
+    return [torch.randn(size, dtype=dtype).requires_grad_() for size in sizes]
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="another processor than oneDNN is used on")
+def test_this_pytorch_has_the_quicker_way() -> None:
+    assert has_onednn()
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("biased", [True, False], ids=["bias", "no bias"])
+def test_values_and_gradients_are_those_of_pytorch(
+    shape: tuple[int, ...], dtype: torch.dtype, biased: bool
+) -> None:
+    ours, theirs = drawn(shape, dtype)[: 2 + biased], drawn(shape, dtype)[: 2 + biased]
+    found, expected = linear(*ours), F.linear(*theirs)
+    torch.testing.assert_close(found, expected)
+    direction = torch.randn_like(expected)
+    found.backward(direction)
+    expected.backward(direction)
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one.grad, other.grad)
+    with torch.inference_mode():
+        torch.testing.assert_close(linear(*ours), expected.detach())
+
+
+def test_matrices_may_lie_in_any_order() -> None:
+    x_NI, weight_OI, _ = (tensor.detach() for tensor in drawn((24,)))
+    expected = F.linear(x_NI, weight_OI)
+    turned = weight_OI.T.contiguous().T
+    torch.testing.assert_close(product(x_NI.T.contiguous().T, turned), expected)
+    torch.testing.assert_close(product(x_NI[::2], weight_OI[::2]), expected[::2, ::2])
+
+
+def test_a_gradient_that_nobody_wants_is_not_made() -> None:
+    x, weight, bias = drawn((3, 7))
+    linear(x, weight.detach(), bias.detach()).sum().backward()
+    assert x.grad is not None
+    assert weight.grad is None
+    assert bias.grad is None
+
+
+def test_autocast_keeps_its_type() -> None:
+    x, weight, bias = drawn((24,))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert linear(x, weight, bias).dtype == torch.bfloat16
+
+
+def test_networks_of_others_are_quickened_in_their_place() -> None:
+    class Scaled(nn.Linear):
+        """Not just a linear map."""
+
+        def forward(self, x: Tensor) -> Tensor:
+            return 2 * super().forward(x)
+
+    torch.manual_seed(0)
+    network = nn.Sequential(nn.Linear(16, 16), nn.Sequential(nn.GELU(), Scaled(16, 4)))
+    x = torch.randn(5, 16)
+    expected = network(x)
+    names = [name for name, _ in network.named_parameters()]
+    quicken(network)
+    assert isinstance(network[0], Linear)
+    assert [name for name, _ in network.named_parameters()] == names
+    torch.testing.assert_close(network(x), expected)
