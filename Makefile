@@ -23,7 +23,7 @@ export MLFLOW_DISABLE_TELEMETRY := true
 export DO_NOT_TRACK := true
 export DVC_NO_ANALYTICS := true
 
-.PHONY: help setup setup-peers repro test check lint format ui lock
+.PHONY: help setup setup-peers repro test soak check lint format ui lock
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name text; do \
@@ -63,6 +63,9 @@ repro: setup  ## raw text to report: the pipeline of params.yaml, or of PRESET=n
 
 test: setup  ## the tests
 	@python -m pytest
+
+soak: setup  ## every reader of users' files, fuzzed for ten minutes
+	@QUARTET_FUZZ_SECONDS=$${QUARTET_FUZZ_SECONDS:-600} python -m pytest -s tests/reliability/test_fuzz.py
 
 check: setup  ## ruff and mypy, as CI runs them
 	ruff check .

@@ -15,17 +15,21 @@ os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 
 import csv
 import json
+import logging
+import math
 import subprocess
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from pipeline.layout import STAGES, Layout, instances, record
 from pipeline.mlflow_store import Store
 from pipeline.params import Params
+from pipeline.progress import say
 from pipeline.timing import Stopwatch, read_timings
+from quartet.errors import InputError
 from quartet.files import read_json, sha256
 from quartet.results import Result, read_results
 
@@ -54,6 +58,7 @@ class Run:
 
     def log_metrics(self, values: dict[str, float], step: int = 0) -> None:
         """Several metrics of one step, in one transaction."""
+        assert all(map(math.isfinite, values.values())), f"no numbers in {values}"
         self._store.metrics(self.id, [(name, value, step) for name, value in values.items()])
 
     def log_results(self, rows: Iterable[Result]) -> None:
@@ -73,6 +78,19 @@ class Run:
     def set_tag(self, name: str, value: str) -> None:
         """Set one tag."""
         self._store.tags(self.id, {name: value})
+
+
+class _Warnings(logging.Handler):
+    """Prints what the library warns of; a metric that a warning comes with is logged."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(logging.WARNING)
+        self._run = run
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(f"warning: {record.getMessage()}")
+        if (metric := getattr(record, "metric", None)) is not None:
+            self._run.log_metric(*metric)
 
 
 @contextmanager
@@ -99,6 +117,8 @@ def stage_run(
     run = Run(
         store, store.start(_name(stage, variant), _tags(params, stage, variant), run_id), variant, stopwatch
     )
+    warned = _Warnings(run)
+    logging.getLogger("quartet").addHandler(warned)
     started = time.perf_counter()
     try:
         store.params(run.id, stage_params(params, stage, variant))
@@ -111,9 +131,12 @@ def stage_run(
             stopwatch.belongs_to(sha256(path))
             _log_record(run, path)
     except BaseException as error:
-        run.set_tag("error", f"{type(error).__name__}: {error}"[:MOST_VALUE])
-        store.end(run.id, "FAILED")
+        with suppress(InputError):  # where MLflow's disk is full too, the first error is the one to tell
+            run.set_tag("error", f"{type(error).__name__}: {error}"[:MOST_VALUE])
+            store.end(run.id, "FAILED")
         raise
+    finally:
+        logging.getLogger("quartet").removeHandler(warned)
     store.end(run.id, "FINISHED")
 
 

@@ -3,24 +3,47 @@
 from __future__ import annotations
 
 import errno
+import os
 
 #: The exit code for a user's mistake, of stages and of the ``quartet`` command alike.
 USER_ERROR = 2
 
+#: Characters of the line that a user reads; of a longer one the middle is left out.
+LONGEST_LINE = 500
+
 #: Errors of the system that are nobody's bug, with what to do about them.
-_SYSTEM: dict[int | None, str] = {
+_SYSTEM: dict[int, str] = {
     errno.ENOSPC: "free some space and run it again",
     errno.EDQUOT: "free some space and run it again",
     errno.EROFS: "write somewhere else, or make it writable",
     errno.EACCES: "check the rights of the file and its folder",
+    errno.EFBIG: "raise the limit of the size of files (ulimit -f)",
+}
+#: What SQLite says of the same.
+_SQLITE = {
+    "database or disk is full": errno.ENOSPC,
+    "attempt to write a readonly database": errno.EACCES,
 }
 
 
-def system_error(error: OSError) -> InputError | None:
-    """A full disk, a read-only folder or missing rights as a user's error; None for any other error of the system."""
-    if error.errno not in _SYSTEM:
+def system_error(error: Exception, place: object = None) -> InputError | None:
+    """A full disk, a read-only folder or missing rights as a user's error; None for any other error.
+
+    Libraries that are not written in Python raise errors of their own, which have the system's words in them.
+
+    Args:
+        place: what was to be written; None: what the error names.
+    """
+    said = str(error)
+    if isinstance(error, OSError):
+        code = error.errno
+        place = place or error.filename
+    else:
+        words = {os.strerror(code): code for code in _SYSTEM} | _SQLITE
+        code = next((words[each] for each in words if each in said), None)
+    if code is None or code not in _SYSTEM:
         return None
-    return InputError(error.filename or "the output folder", str(error.strerror), _SYSTEM[error.errno])
+    return InputError(place or "the output folder", os.strerror(code), _SYSTEM[code])
 
 
 class InputError(ValueError):
@@ -39,4 +62,11 @@ class InputError(ValueError):
         self.reason = reason
         self.remedy = remedy
         text = f"{self.place}: {reason}" + (f"; {remedy}" if remedy else "")
-        super().__init__(" ".join(text.split()))
+        super().__init__(_shown(" ".join(text.split())))
+
+
+def _shown(text: str) -> str:
+    """A line as a terminal may get it: what a malformed file holds can neither steer the terminal nor flood it."""
+    if len(text) > LONGEST_LINE:
+        text = f"{text[: LONGEST_LINE * 2 // 3]} ... {text[-LONGEST_LINE // 3 :]}"
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)

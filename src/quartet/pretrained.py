@@ -199,7 +199,9 @@ def language_model_kind(folder: Path) -> Kind:
         raise _no_model(folder)
     library = transformers()
     try:
-        config = library.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        config = library.AutoConfig.from_pretrained(  # nosec B615  # a folder: nothing is downloaded
+            folder, local_files_only=True, trust_remote_code=False
+        )
     except Exception as error:  # an architecture that the library does not know, or a broken file
         raise InputError(
             folder / CONFIG, f"cannot be used: {_first_sentence(error)}", "check or copy it again"

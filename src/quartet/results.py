@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from quartet.errors import InputError
 from quartet.files import read_jsonl, write_jsonl
@@ -66,6 +69,8 @@ class Result:
     device: str
     scale: str
 
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
     def __post_init__(self) -> None:
         Measure(self.value, self.n, self.ci_low, self.ci_high)
 
@@ -74,6 +79,10 @@ class Result:
         """What a figure is of; two results with one key contradict each other."""
         seed = -1 if self.seed is None else self.seed
         return (self.table, self.dataset, self.split, self.system, self.metric, seed)
+
+
+#: Strict: a value in quotes is no number, and an unknown key no part of a result.
+_RESULT: TypeAdapter[Result] = TypeAdapter(Result)
 
 
 def write_results(path: str | Path, results: Iterable[Result]) -> None:
@@ -98,7 +107,11 @@ def read_results(path: str | Path) -> list[Result]:
     results = []
     for number, row in read_jsonl(path):
         try:
-            results.append(Result(**row))
+            results.append(_RESULT.validate_json(json.dumps(row), strict=True))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            key = ".".join(str(part) for part in first["loc"])
+            raise InputError(f"{path}:{number}", f"not a result ({key}: {first['msg']})") from error
         except (TypeError, ValueError) as error:
             raise InputError(f"{path}:{number}", f"not a result ({error})") from error
     return results

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from quartet.models.attention import Visible
 from quartet.models.encoder import Encoder
 from quartet.models.transformer_xl import TransformerXL
 from quartet.models.tta import TTA
@@ -62,7 +63,7 @@ def test_attention_and_layer_of_tta(tokens: int) -> None:
     assert isinstance(network, TTA)
     layer = network.layers[0]
     query_BTD, source_BSD = torch.randn(1, tokens, 12), torch.randn(1, tokens, 12)
-    others = network.others(torch.full((1, tokens), 9))
+    others = Visible.of(network.others(torch.full((1, tokens), 9)))
     queries, source = (list(naive.of(tensor[0])) for tensor in (query_BTD, source_BSD))
     attended = naive.attention(layer.attention, queries, source, lambda i, j: i != j)
     assert difference(layer.attention(query_BTD, source_BSD, others)[0], attended) < ERROR
@@ -102,8 +103,8 @@ def test_attention_of_the_encoder(objective: str) -> None:
     x_BTD = torch.randn(2, 6, 12)
     _, _, real_BT = random_inputs(2, 6, [6, 4])
     causal = objective == "clm"
-    attended_BTD = layer.attention(x_BTD, x_BTD, network._allowed(real_BT), causal)
-    output_BTD = layer(x_BTD, x_BTD, network._allowed(real_BT), causal)
+    attended_BTD = layer.attention(x_BTD, x_BTD, network._visible(real_BT), causal)
+    output_BTD = layer(x_BTD, x_BTD, network._visible(real_BT), causal)
     for row, length in enumerate([6, 4]):
         x = list(naive.of(x_BTD[row, :length]))
         attended = naive.attention(layer.attention, x, x, lambda i, j: not causal or j <= i)

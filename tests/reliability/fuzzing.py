@@ -17,6 +17,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, seed, settings
 
 from quartet.errors import InputError
+from tests.reliability.malformed.case import check_line
 from tests.reliability.strategies import inputs
 
 #: Seconds for each reader; where it is not set, one, with the same inputs each time.
@@ -94,9 +95,7 @@ def attempt(target: Target, folder: Path, data: bytes, tally: Tally) -> None:
 
 def _check(error: InputError, folder: Path) -> None:
     """Raise AssertionError unless the error is one line that names a place and a reason."""
-    assert error.place, str(error)
-    assert error.reason, str(error)
-    assert "\n" not in str(error)
+    check_line(error, folder, "")
 
 
 def _memory() -> int:

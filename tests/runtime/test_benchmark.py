@@ -78,13 +78,20 @@ def test_a_masked_model_is_read_both_ways_and_left_as_it_was(small_corpus: Small
     assert [each.name for each in systems_of(random_model("tta", small_corpus[0]))] == ["tta"]
 
 
-def test_the_reading_one_by_one_runs_once_a_masked_token(small_corpus: Small) -> None:
+def test_the_reading_one_by_one_runs_once_a_masked_token(
+    small_corpus: Small, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = random_model("bilm", small_corpus[0])
     tokens = len(model.tokenizer.encode("the old bridge"))
-    runs = []
+    runs, rows = [], []
     model.network.register_forward_hook(lambda *_: runs.append(1))
+    logits = model.network.target_logprobs
+    monkeypatch.setattr(
+        model.network, "target_logprobs", lambda h_ND, y_N: (rows.append(len(h_ND)), logits(h_ND, y_N))[1]
+    )
     systems_of(model)[0].call("rerank", ["the old bridge"])()
     assert len(runs) == tokens
+    assert rows == [1] * tokens, "each pass makes its own logits"
 
 
 def test_a_copy_on_a_device_shares_nothing(small_corpus: Small) -> None:

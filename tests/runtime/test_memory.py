@@ -9,26 +9,38 @@ import sys
 import pytest
 
 PROGRAM = """
-import resource
-import torch
+import ctypes, resource, sys
 from quartet.runtime.memory import keep_freed_memory
-assert keep_freed_memory()
+if sys.argv[1] == "keep":
+    assert keep_freed_memory()
+c = ctypes.CDLL(None)
+c.malloc.restype, c.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+c.free.argtypes, c.memset.argtypes = [ctypes.c_void_p], [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+SIZE = 24 << 20
 def step():
-    blocks = [torch.ones(2_000_000) for _ in range(20)]  # 20 x 8 MB, freed together
-    return sum(float(block[0]) for block in blocks)
-for _ in range(8):
+    blocks = [c.malloc(SIZE) for _ in range(8)]
+    for block in blocks:
+        c.memset(block, 1, SIZE)
+    for block in reversed(blocks):
+        c.free(block)
+for _ in range(4):
     step()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for _ in range(5):
-    assert step() == 20
+    step()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library than glibc")
 def test_kept_memory_is_not_mapped_again() -> None:
-    """5 x 160 MB in pages of 4 KiB are 195,000 faults where each is mapped anew."""
-    output = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
-    ).stdout
-    assert int(output) < 1000
+    """Of 5 x 192 MiB, in pages of 4 KiB or (fewer faults) larger ones."""
+    faults = {
+        way: int(
+            subprocess.run(
+                [sys.executable, "-c", PROGRAM, way], capture_output=True, text=True, check=True
+            ).stdout
+        )
+        for way in ("keep", "default")
+    }
+    assert faults["keep"] < faults["default"] / 10, faults

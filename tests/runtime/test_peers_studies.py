@@ -10,9 +10,10 @@ from quartet.errors import InputError
 from quartet.models.tta import TTA
 from quartet.objectives.mlm import MaskedLM
 from quartet.runtime.peers import growth, hypotheses, one_sentence, peak, recurrent
-from quartet.runtime.peers.models import one_by_one, plain_score
+from quartet.runtime.peers.models import plain_score
 from quartet.runtime.peers.setup import Setup
 from quartet.runtime.peers.training import Epoch, encoded
+from quartet.runtime.systems import OneByOne
 from tests.runtime.peers_setup import SENTENCES, small_setup
 
 
@@ -35,7 +36,7 @@ def test_the_plain_score_is_the_score(setup: Setup, name: str) -> None:
 
 def test_one_by_one_leaves_the_batched_model_as_it_was(setup: Setup) -> None:
     model = setup.model("bilm")
-    plain = one_by_one(model)
+    plain = OneByOne.of(model)
     assert plain.network is model.network
     assert isinstance(plain.objective, MaskedLM) and isinstance(model.objective, MaskedLM)
     assert (plain.objective.plain, model.objective.plain) == (True, False)

@@ -135,7 +135,10 @@ def test_other_architectures_give_vectors_too(kind: str, settings: dict[str, Any
     make = library.AutoModelForMaskedLM if kind == "albert" else library.AutoModelForCausalLM
     halves = Halves(make.from_config(config).eval())
     ids_BT = torch.tensor([[3, 4, 5]])
-    widths = {layer: halves.vectors(ids_BT, None, layer).shape[-1] for layer in LAYERS}
+    rows_N, columns_N = torch.tensor([0, 0]), torch.tensor([0, 2])
+    found = {layer: halves.vectors(ids_BT, None, rows_N, columns_N, layer) for layer in LAYERS}
+    assert all(len(vectors_ND) == 2 for vectors_ND in found.values())
+    widths = {layer: vectors_ND.shape[-1] for layer, vectors_ND in found.items()}
     assert widths["context"] == widths["first"] == 24
     assert widths["table"] == (16 if kind == "albert" else 24)
     assert widths["table"] == halves.width("table")

@@ -20,7 +20,7 @@ from quartet.export.inputs import Asked, Laid, batches, inputs_of, rows_of
 from quartet.models.checkpoint import ModelCard
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED
-from quartet.scoring.language_model import Progress
+from quartet.scoring.means import Progress, TextMeans
 from quartet.scoring.reading import Layer
 from quartet.text.tokenizer import TextTokenizer
 
@@ -137,18 +137,13 @@ class ExportedLM:
                 "take the model that was trained",
             )
         rows = rows_of(texts, self.tokenizer)
-        sums = np.zeros((len(rows), self.card.model.dim))
-        counts = np.zeros(len(rows), dtype=np.int64)
         total = sum(len(row.ids) for row in rows) if layer == "context" else len(rows)
         hide = masked and self.masks and layer == "context"
+        means = TextMeans(len(rows), self.card.model.dim, total, progress)
         for laid in batches(inputs_of(rows, self.card.model, READINGS[layer], hide)):
             vectors_BTD = self._run("vectors", laid, np.full_like(laid.targets_BT, IGNORED))
-            np.add.at(sums, laid.texts_N, vectors_BTD[laid.asked_BT])
-            np.add.at(counts, laid.texts_N, 1)
-            if progress is not None:
-                progress(int(counts.sum()), total)
-        means: NDArray[np.float64] = sums / np.maximum(1, counts)[:, None]
-        return means
+            means.add(laid.texts_N, vectors_BTD[laid.asked_BT])
+        return means.means()
 
     def _run(self, output: str, laid: Laid, targets_BT: NDArray[np.int64]) -> NDArray[np.float32]:
         feed = {"targets": targets_BT, **laid.feed}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -36,6 +38,30 @@ def fused_attention(
         )
 
 
+@dataclass(frozen=True)
+class Visible:
+    """Which keys each query may see, the same in all layers.
+
+    A query that may see none is shown all of them, and what it gathers is then put to zero: so no gradient reaches the
+    source from it, on every device.
+
+    Attributes:
+        shown_B1TS: True where query t is shown key s.
+        some_B1T1: False at the queries that may see none; None: there is no such query.
+    """
+
+    shown_B1TS: Tensor
+    some_B1T1: Tensor | None
+
+    @classmethod
+    def of(cls, allowed_B1TS: Tensor) -> Visible:
+        """From True where query t may see key s, broadcastable."""
+        some_B1T1 = allowed_B1TS.any(dim=-1, keepdim=True)
+        if some_B1T1.is_cpu and not torch.compiler.is_compiling() and bool(some_B1T1.all()):
+            return cls(allowed_B1TS, None)  # on a GPU to ask would take longer than to multiply by ones
+        return cls(allowed_B1TS | ~some_B1T1, some_B1T1)
+
+
 class MultiHeadAttention(nn.Module):
     """Scaled dot-product attention with separate inputs for queries and for keys and values.
 
@@ -52,32 +78,28 @@ class MultiHeadAttention(nn.Module):
         self.output = Linear(config.dim, config.dim)
 
     def forward(
-        self, query_BTD: Tensor, source_BSD: Tensor, allowed_B1TS: Tensor | None, causal: bool = False
+        self, query_BTD: Tensor, source_BSD: Tensor, visible: Visible | None, causal: bool = False
     ) -> Tensor:
         """Attend from each query to the source.
 
         Args:
-            allowed_B1TS: True where query t may see key s, broadcastable; None: every key (or, with `causal`, every
-                key up to the query's own place).
+            visible: which keys; None: every key (or, with `causal`, every key up to the query's own place).
 
         Returns:
-            (B, T, D). A query that may see nothing gets the zero context (before the output projection's bias), and
-            no gradient reaches the source from it, on every device.
+            (B, T, D). A query that may see nothing gets the zero context (before the output projection's bias).
         """
         q_BHTK, k_BHSK, v_BHSK = (
             projected.unflatten(-1, (self.heads, -1)).transpose(1, 2)
             for projected in (self.query(query_BTD), self.key(source_BSD), self.value(source_BSD))
         )
         dropout = self.dropout if self.training else 0.0
-        if allowed_B1TS is None:
+        if visible is None:
             context_BHTK = fused_attention(q_BHTK, k_BHSK, v_BHSK, dropout=dropout, causal=causal)
         else:
             assert not causal, "give either a mask or causal"
-            some_key_B1T1 = allowed_B1TS.any(dim=-1, keepdim=True)
-            context_BHTK = fused_attention(
-                q_BHTK, k_BHSK, v_BHSK, mask=allowed_B1TS | ~some_key_B1T1, dropout=dropout
-            )
-            context_BHTK = context_BHTK * some_key_B1T1
+            context_BHTK = fused_attention(q_BHTK, k_BHSK, v_BHSK, mask=visible.shown_B1TS, dropout=dropout)
+            if visible.some_B1T1 is not None:
+                context_BHTK = context_BHTK * visible.some_B1T1
         output: Tensor = self.output(context_BHTK.transpose(1, 2).flatten(2))
         return output
 
@@ -110,9 +132,9 @@ class PostNormLayer(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
-        self, query_BTD: Tensor, source_BSD: Tensor, allowed_B1TS: Tensor | None, causal: bool = False
+        self, query_BTD: Tensor, source_BSD: Tensor, visible: Visible | None, causal: bool = False
     ) -> Tensor:
-        attended_BTD = self.attention(query_BTD, source_BSD, allowed_B1TS, causal)
+        attended_BTD = self.attention(query_BTD, source_BSD, visible, causal)
         x_BTD = self.attention_norm(query_BTD + self.dropout(attended_BTD))
         output: Tensor = self.feed_forward_norm(x_BTD + self.dropout(self.feed_forward(x_BTD)))
         return output

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from quartet.errors import InputError
-from quartet.files import read_json, write_json
+from quartet.files import MANIFEST_VERSION, read_json, write_json
 from quartet.models.architectures import build_for
 from quartet.models.config import ModelConfig
 from quartet.models.network import Network
@@ -40,6 +40,9 @@ class ModelCard:
         steps: optimiser steps done.
         best_step: the step that the best weights are of.
         parameters: trained numbers, each shared one counted once.
+        tokenizer: SHA-256 of its tokenizer.json; :func:`save_model` fills it in.
+        encoding: SHA-256 of the manifest of the encoded corpus that it was trained on; empty where that has none.
+        version: of the form of config.json.
     """
 
     name: str
@@ -51,6 +54,9 @@ class ModelCard:
     parameters: int
     model: ModelConfig
     training: TrainingConfig
+    tokenizer: str = ""
+    encoding: str = ""
+    version: Literal[1] = MANIFEST_VERSION
 
     @property
     def scale(self) -> str:
@@ -75,7 +81,7 @@ def save_model(
     for which, state in weights.items():
         tensors = {name: tensor.detach().contiguous().cpu() for name, tensor in state.items()}
         save_file(tensors, folder / WEIGHTS[which])
-    write_json(folder / CONFIG, dataclasses.asdict(card))
+    write_json(folder / CONFIG, dataclasses.asdict(dataclasses.replace(card, tokenizer=tokenizer.sha256)))
     tokenizer.save(folder / TOKENIZER)
 
 
@@ -104,7 +110,7 @@ def load_network(folder: Path, card: ModelCard, tokenizer: TextTokenizer) -> Net
 
     Raises:
         InputError: the weights are absent, truncated, not finite, or of another shape or type of number than
-            config.json and tokenizer.json say.
+            config.json and tokenizer.json say; or the tokenizer is not the one that config.json names.
     """
     path = folder / WEIGHTS[card.training.weights]
     if not path.is_file():
@@ -131,6 +137,12 @@ def load_network(folder: Path, card: ModelCard, tokenizer: TextTokenizer) -> Net
         raise InputError(
             path,
             f"tensor {name} has shape {found.get(name)} where config.json and tokenizer.json need {expected.get(name)}",
+            "the files must come from one training",
+        )
+    if card.tokenizer != tokenizer.sha256:
+        raise InputError(
+            folder / TOKENIZER,
+            f"is the tokenizer {tokenizer.sha256[:12]}, {CONFIG} names {card.tokenizer[:12] or 'none'}",
             "the files must come from one training",
         )
     for name, tensor in tensors.items():

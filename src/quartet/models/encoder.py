@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from quartet.models.attention import PostNormLayer
+from quartet.models.attention import PostNormLayer, Visible
 from quartet.models.config import ModelConfig
 from quartet.models.network import Memory, Network
 from quartet.models.positions import AbsolutePositions
@@ -35,9 +35,9 @@ class Encoder(Network):
         self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor, memory: Memory | None = None
     ) -> tuple[Tensor, Memory | None]:
         x_BTD = self.dropout(self.embed(ids_BT, positions_BTP))
-        allowed_B1TS = self._allowed(real_BT)
+        visible = self._visible(real_BT)
         for layer in self.layers:
-            x_BTD = layer(x_BTD, x_BTD, allowed_B1TS, self.causal)
+            x_BTD = layer(x_BTD, x_BTD, visible, self.causal)
         return x_BTD, None
 
     def represent_one(
@@ -47,14 +47,14 @@ class Encoder(Network):
         if self.causal:
             return super().represent_one(ids_BT, positions_BTP, real_BT, place_B)
         x_BTD = self.dropout(self.embed(ids_BT, positions_BTP))
-        allowed_B1TS = self._allowed(real_BT)
+        visible = self._visible(real_BT)
         *lower, last = self.layers
         for layer in lower:
-            x_BTD = layer(x_BTD, x_BTD, allowed_B1TS)
+            x_BTD = layer(x_BTD, x_BTD, visible)
         query_B1D = x_BTD[torch.arange(len(place_B), device=place_B.device), place_B][:, None]
-        output_B1D: Tensor = last(query_B1D, x_BTD, allowed_B1TS)
+        output_B1D: Tensor = last(query_B1D, x_BTD, visible)
         return output_B1D[:, 0]
 
-    def _allowed(self, real_BT: Tensor) -> Tensor | None:
+    def _visible(self, real_BT: Tensor) -> Visible | None:
         """Padding stands on the right, so a causal query never sees any; a batch without padding needs no mask."""
-        return None if self.causal or bool(real_BT.all()) else real_BT[:, None, None, :]
+        return None if self.causal or bool(real_BT.all()) else Visible.of(real_BT[:, None, None, :])

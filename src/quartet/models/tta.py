@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.data.batch import is_own
-from quartet.models.attention import PostNormLayer
+from quartet.models.attention import PostNormLayer, Visible
 from quartet.models.config import ModelConfig
 from quartet.models.network import Memory, Network
 from quartet.models.positions import AbsolutePositions
@@ -74,9 +74,9 @@ class TTA(Network):
         """The last layer's output at some columns (B, columns, D), whose queries see all others' keys."""
         source_BTD = self.dropout(self.embed(ids_BT, positions_BTP))
         query_BTD = self.dropout(self.first_query(positions_BTP))[:, columns]
-        allowed_B1TS = (self.others(ids_BT) & real_BT[:, None, None, :])[:, :, columns]
+        visible = Visible.of((self.others(ids_BT) & real_BT[:, None, None, :])[:, :, columns])
         for layer in self.layers:
-            query_BTD = layer(query_BTD, source_BTD, allowed_B1TS)
+            query_BTD = layer(query_BTD, source_BTD, visible)
         represented: Tensor = query_BTD
         return represented
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
+from torch import Tensor
 
 from quartet.models.config import Objective, Reads
 from quartet.objectives.mlm import MaskedLM
@@ -17,6 +18,26 @@ from quartet.scoring.language_model import LanguageModel
 Use = Literal["sts", "rerank"]
 #: Behind the name of a masked model whose copies go through it one after the other.
 ONE_BY_ONE = "-one-by-one"
+
+
+class OneByOne(LanguageModel):
+    """A masked model as it was published: each masked copy in a pass of its own, with its own logits at that token.
+
+    Every token goes through all layers. The weights may be shared with another :class:`LanguageModel`.
+    """
+
+    @classmethod
+    def of(cls, model: LanguageModel) -> OneByOne:
+        """The same model, read so."""
+        plain = cls(model.network, model.tokenizer, model.card, model.device)
+        assert isinstance(plain.objective, MaskedLM)
+        plain.objective.plain = True
+        return plain
+
+    def _target_logprobs(self, vectors_ND: Tensor, targets_N: Tensor) -> np.ndarray:
+        ones = zip(vectors_ND.split(1), targets_N.split(1), strict=True)
+        each = [super(OneByOne, self)._target_logprobs(*one) for one in ones if len(one[1])]
+        return np.concatenate([np.zeros(0), *each])
 
 
 class Model(Protocol):
@@ -79,10 +100,7 @@ def systems_of(model: LanguageModel) -> list[System]:
 
     found = [system(model, model.name, batched=True)]
     if model.masks:
-        plain = LanguageModel(model.network, model.tokenizer, model.card, model.device)
-        assert isinstance(plain.objective, MaskedLM)
-        plain.objective.plain = True
-        found.insert(0, system(plain, model.name + ONE_BY_ONE, batched=False))
+        found.insert(0, system(OneByOne.of(model), model.name + ONE_BY_ONE, batched=False))
     return found
 
 

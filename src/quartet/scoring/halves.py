@@ -43,6 +43,7 @@ class Halves:
         self.vocabulary = int(model.get_input_embeddings().num_embeddings)
         self.device = next(model.parameters()).device
         model.config.use_cache = False
+        self._widths: dict[Layer, int] = {}
         self.body = next((body for body in self._candidates() if self._works(body)), None)
         self.last = None if self.body is None else self._tried(last_layer(self.body))
 
@@ -63,16 +64,7 @@ class Halves:
         """
         if self.body is None:
             return self._whole(ids_BT, real_BT, rows_N, columns_N, targets_N)
-        one_each = len(rows_N) == len(ids_BT) and torch.equal(
-            rows_N, torch.arange(len(ids_BT), device=rows_N.device)
-        )
-        if self.last is not None and real_BT is None and one_each:
-            with at_places(self.last, columns_N):
-                output = self.body(**_inputs(ids_BT, None))
-            wanted_ND = output.last_hidden_state[:, 0]
-        else:
-            output = self.body(**_inputs(ids_BT, real_BT))
-            wanted_ND = output.last_hidden_state[rows_N, columns_N]
+        output, wanted_ND = self._represented(self.body, ids_BT, real_BT, rows_N, columns_N)
         step = max(1, LOGIT_BUDGET // self.vocabulary)
         parts = [
             _at_targets(self._head(self.body, output, wanted_ND[at : at + step]), targets_N[at : at + step])
@@ -80,33 +72,61 @@ class Halves:
         ]
         return torch.cat(parts) if parts else wanted_ND.new_zeros(0)
 
+    def _represented(
+        self, body: Any, ids_BT: Tensor, real_BT: Tensor | None, rows_N: Tensor, columns_N: Tensor
+    ) -> tuple[Any, Tensor]:
+        """The body's output, and of its last layer (N, D) at the wanted places, as cheaply as that can be had."""
+        one_each = len(rows_N) == len(ids_BT) and torch.equal(
+            rows_N, torch.arange(len(ids_BT), device=rows_N.device)
+        )
+        if self.last is not None and real_BT is None and one_each:
+            with at_places(self.last, columns_N):
+                output = body(**_inputs(ids_BT, None))
+            return output, output.last_hidden_state[:, 0]
+        output = body(**_inputs(ids_BT, real_BT))
+        return output, output.last_hidden_state[rows_N, columns_N]
+
     def logits(self, ids_BT: Tensor) -> Tensor:
         """(B, T) -> (B, T, V), the whole model at once."""
         logits: Tensor = self.model(input_ids=ids_BT).logits
         return logits
 
     @torch.inference_mode()
-    def vectors(self, ids_BT: Tensor, real_BT: Tensor | None, layer: Layer) -> Tensor:
-        """(B, T, D): the base model's outputs, what goes into its first layer (``embed``), or rows of its bare table.
+    def vectors(
+        self, ids_BT: Tensor, real_BT: Tensor | None, rows_N: Tensor, columns_N: Tensor, layer: Layer
+    ) -> Tensor:
+        """(N, D): the base model's outputs, what goes into its first layer (``embed``), or rows of its bare table.
+
+        Args:
+            ids_BT, real_BT, rows_N, columns_N: as for :meth:`target_logprobs`.
 
         Raises:
             InputError: the model has no base model with outputs of its own.
         """
         if layer == "table":
-            rows_BTD: Tensor = self.model.get_input_embeddings()(ids_BT)
-            return rows_BTD
+            rows_ND: Tensor = self.model.get_input_embeddings()(ids_BT[rows_N, columns_N])
+            return rows_ND
         base = self.model.base_model
         if base is self.model:
             raise InputError(
                 type(base).__name__, "its layers cannot be told from its head: it gives no vectors"
             )
-        output = base(**_inputs(ids_BT, real_BT), output_hidden_states=layer == "embed")
-        found_BTD: Tensor = output.hidden_states[0] if layer == "embed" else output.last_hidden_state
-        return found_BTD
+        if layer != "embed":
+            if base is not self.body:
+                output = base(**_inputs(ids_BT, real_BT))
+                found_ND: Tensor = output.last_hidden_state[rows_N, columns_N]
+                return found_ND
+            return self._represented(base, ids_BT, real_BT, rows_N, columns_N)[1]
+        output = base(**_inputs(ids_BT, real_BT), output_hidden_states=True)
+        embedded_ND: Tensor = output.hidden_states[0][rows_N, columns_N]
+        return embedded_ND
 
     def width(self, layer: Layer) -> int:
         """How long the vectors of a layer are (a table may be narrower than the layers)."""
-        return self.vectors(self._sample(), None, layer).shape[-1]
+        if layer not in self._widths:
+            first_1 = torch.zeros(1, dtype=torch.long, device=self.device)
+            self._widths[layer] = self.vectors(self._sample(), None, first_1, first_1, layer).shape[-1]
+        return self._widths[layer]
 
     @torch.inference_mode()
     def is_causal(self) -> bool:

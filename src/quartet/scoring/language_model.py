@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from quartet.models.network import Network
 from quartet.models.transformer_xl import TransformerXL
 from quartet.objectives import OBJECTIVES
 from quartet.scoring.device import check_device
+from quartet.scoring.means import Progress, TextMeans
 from quartet.scoring.reading import LAYERS, Layer, Reader
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 
 #: Logits (tokens x vocabulary) that are held at once.
 LOGIT_BUDGET = 1 << 24
-
-#: Called with (tokens done, tokens in all).
-Progress = Callable[[int, int], None]
 
 
 class LanguageModel:
@@ -173,16 +171,11 @@ class LanguageModel:
             progress: called with the tokens done and all tokens.
         """
         rows = self._rows(texts)
-        sums = np.zeros((len(rows), self.card.model.dim))
-        counts = np.zeros(len(rows), dtype=np.int64)
         total = len(rows) if layer in ("first", "last") else sum(len(row.ids) for row in rows)
+        means = TextMeans(len(rows), self.card.model.dim, total, progress)
         for reading in self._reader.read(rows, layer, masked):
-            np.add.at(sums, reading.texts_N, reading.vectors_ND.cpu().numpy())
-            np.add.at(counts, reading.texts_N, 1)
-            if progress is not None:
-                progress(int(counts.sum()), total)
-        means: np.ndarray = sums / np.maximum(1, counts)[:, None]
-        return means
+            means.add(reading.texts_N, reading.vectors_ND.cpu().numpy())
+        return means.means()
 
     def corpus_logprobs(
         self,

@@ -25,7 +25,7 @@ from quartet.pretrained import (
 )
 from quartet.scoring.device import check_device
 from quartet.scoring.halves import SAMPLE, Halves
-from quartet.scoring.language_model import Progress
+from quartet.scoring.means import Progress, TextMeans
 from quartet.scoring.pretrained_inputs import Asked, Inputs, Outputs
 from quartet.scoring.reading import LAYERS, Layer
 
@@ -174,17 +174,17 @@ class PretrainedLM:
         if self.masks and masked and layer == "context":
             outputs = inputs.each_hidden(windows, np.concatenate([[0], np.cumsum(lengths)]))
         total = len(encoded) if special else int(lengths.sum())
-        sums = np.zeros((len(encoded), self.halves.width(layer)))
-        counts = np.zeros(len(encoded), dtype=np.int64)
+        means = TextMeans(len(encoded), self.halves.width(layer), total, progress)
         for output in outputs:
-            vectors_BTD = self.halves.vectors(self._there(output.ids_BT), self._mask(output.real_BT), layer)
-            chosen_ND = vectors_BTD[self._there(output.rows_N), self._there(output.columns_N)]
-            np.add.at(sums, output.texts_N, chosen_ND.float().cpu().numpy())
-            np.add.at(counts, output.texts_N, 1)
-            if progress is not None:
-                progress(int(counts.sum()), total)
-        means: np.ndarray = sums / np.maximum(1, counts)[:, None]
-        return means
+            vectors_ND = self.halves.vectors(
+                self._there(output.ids_BT),
+                self._mask(output.real_BT),
+                self._there(output.rows_N),
+                self._there(output.columns_N),
+                layer,
+            )
+            means.add(output.texts_N, vectors_ND.float().cpu().numpy())
+        return means.means()
 
     def rescore(self, lists: Lists, **options: Unpack[Options]) -> RescoredLists:
         """Order the hypotheses of N-best lists with this model: see :func:`quartet.rescore`."""

@@ -82,6 +82,7 @@ def check_line(error: InputError, folder: Path, says: str) -> None:
     assert error.place, f"no place: {shown}"
     assert error.reason, f"no reason: {shown}"
     assert len(shown) <= LONGEST_LINE, f"{len(shown)} characters: {shown}"
+    assert shown.isprintable(), f"signs that cannot be printed: {shown!r}"
     assert "Traceback" not in line, shown
     assert re.search(says, shown), f"{says!r} is not in: {shown}"
 

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from pipeline.fetch import fetched
+from quartet.results import read_results
 from quartet.scoring.cache import ScoreCache
 from quartet.text.documents import read_segmented
 from quartet.text.encoded import EncodedCorpus
@@ -39,6 +40,10 @@ def cases() -> Iterator[Case]:
         yield Case("encoded/segmented", what, {ROWS: data}, lambda at: list(read_segmented(at / ROWS)), says)
     for what, (data, says) in FETCHED.items():
         yield Case("encoded/fetched", what, {MANIFEST: data}, fetched, says)
+    for what, (data, says) in RESULTS.items():
+        yield Case(
+            "encoded/results", what, {"rows.jsonl": data}, lambda at: read_results(at / "rows.jsonl"), says
+        )
     for what, data in CACHES.items():
         yield Case(
             "encoded/cache",
@@ -129,6 +134,12 @@ def _manifests() -> dict[str, tuple[dict[str, bytes], str]]:
         "splits that are a list": (of({**content, "splits": []}), nothing),
         "tokens that are a text": (split(tokens="many"), nothing),
         "tokens that are NaN": (split(tokens=float("nan")), nothing),
+        "a number of 5,000 digits": (of(b'{"a": ' + b"9" * 5000 + b"}"), "manifest.json: not valid JSON"),
+        "ten thousand brackets": (of(b"[" * 100_000), "manifest.json: not valid JSON"),
+        "a folder for a manifest": (
+            {**without(valid, MANIFEST), f"{MANIFEST}/a": b""},
+            "manifest.json: cannot be read",
+        ),
         "infinitely many tokens": (split(tokens=float("inf")), nothing),
         "another number of tokens": (split(tokens=train["tokens"] + 1), "its manifest says"),
         "another number of documents": (split(documents=1), "its manifest says"),
@@ -160,6 +171,27 @@ SEGMENTED: dict[str, tuple[bytes, str]] = {
     "a heading that is a number": (_paragraph(heading=0), "0 is not a bool"),
     "sentences that are a text": (_paragraph(sentences="It waits."), "is not a list"),
     "a sentence that is a number": (_paragraph(sentences=[7]), "7 is not a str"),
+    "half a surrogate pair": (_paragraph(sentences=["\ud800"]), "half a surrogate pair"),
+    "a number of 5,000 digits": (b'{"id": ' + b"9" * 5000 + b"}\n", "train.jsonl:1: not a line of JSON"),
+    "ten thousand brackets": (b"[" * 100_000, "train.jsonl:1: not a line of JSON"),
+    "a title that steers the terminal": (
+        as_jsonl({**DOCUMENT, "title": None, "id": "\x1b[2J"}),
+        "None is not a str",
+    ),
+}
+
+_row = {
+    **dict.fromkeys(("experiment", "table", "system", "dataset", "split", "metric", "device", "scale"), "a"),
+    **{"value": 1.0, "n": 1, "ci_low": None, "ci_high": None, "seed": 1},
+}
+RESULTS: dict[str, tuple[bytes, str]] = {
+    "cut short": (as_jsonl(_row)[:-9], "rows.jsonl:1: not a line of JSON"),
+    "no value": (as_jsonl(without(_row, "value")), "rows.jsonl:1: not a result"),
+    "a value that is a text": (as_jsonl({**_row, "value": "1"}), "rows.jsonl:1: not a result"),
+    "a value that is true": (as_jsonl({**_row, "value": True}), "rows.jsonl:1: not a result"),
+    "a value that is NaN": (as_jsonl({**_row, "value": float("nan")}), "rows.jsonl:1: not a result"),
+    "a number of items that is a fraction": (as_jsonl({**_row, "n": 1.5}), "rows.jsonl:1: not a result"),
+    "a key too many": (as_jsonl({**_row, "p": 1}), "rows.jsonl:1: not a result"),
 }
 
 FETCHED: dict[str, tuple[bytes, str]] = {

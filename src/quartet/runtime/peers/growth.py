@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from quartet.runtime.measures import exponent
 from quartet.runtime.peers.figures import Figure, Found, at_most
-from quartet.runtime.peers.models import one_by_one
 from quartet.runtime.peers.one_sentence import read, same_readings
 from quartet.runtime.peers.paired import Run, in_turns, steady
 from quartet.runtime.peers.setup import Setup
+from quartet.runtime.systems import OneByOne
 
 #: The exponent of T-TA's time.
 DEMAND = at_most(1.3)
@@ -20,7 +20,7 @@ def study(setup: Setup) -> Found:
     sentences = {words: " ".join(running[:words]) for words in setup.lengths}
     models = {name: setup.model(key) for name, key in (("T-TA", "tta"), ("uniLM", "unilm"))}
     models["biLM batched"] = setup.model("bilm")
-    models["biLM one by one"] = one_by_one(models["biLM batched"])
+    models["biLM one by one"] = OneByOne.of(models["biLM batched"])
     checks = same_readings(
         "biLM: batched and one by one", models["biLM batched"], sentences[max(setup.lengths)]
     )

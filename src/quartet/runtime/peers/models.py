@@ -7,7 +7,6 @@ import torch
 from quartet.models.architectures import build_for
 from quartet.models.checkpoint import ModelCard
 from quartet.models.config import ModelConfig
-from quartet.objectives.mlm import MaskedLM
 from quartet.runtime.peers.exported import Shape
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.tokenizer import TextTokenizer
@@ -57,14 +56,6 @@ def random_model(
         training=TrainingConfig(steps=1, batch_size=1, learning_rate=1e-4),
     )
     return LanguageModel(network, tokenizer, card, device)
-
-
-def one_by_one(model: LanguageModel) -> LanguageModel:
-    """A masked model that reads each masked copy in a pass of its own, as published; the network is shared."""
-    other = LanguageModel(model.network, model.tokenizer, model.card, model.device)
-    assert isinstance(other.objective, MaskedLM)
-    other.objective.plain = True
-    return other
 
 
 @torch.inference_mode()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from quartet.runtime.peers.figures import Check, Demand, Figure, Found, at_least, equal
-from quartet.runtime.peers.models import one_by_one, plain_score
+from quartet.runtime.peers.models import plain_score
 from quartet.runtime.peers.paired import Run, in_turns, steady
 from quartet.runtime.peers.setup import Setup
 from quartet.runtime.products import Shape, flops, recorded, replay, weight_reading
+from quartet.runtime.systems import OneByOne
 from quartet.scoring.language_model import LanguageModel
 
 #: Nats of a text's score, and the largest element of a vector, that two ways to the same may be apart.
@@ -24,7 +25,7 @@ def study(setup: Setup) -> Found:
     """
     text = " ".join(setup.running(setup.words))
     models = {"T-TA": setup.model("tta"), "biLM batched": setup.model("bilm")}
-    models["biLM one by one"] = one_by_one(models["biLM batched"])
+    models["biLM one by one"] = OneByOne.of(models["biLM batched"])
     checks = [
         _equal_scores("T-TA: its score and that of its plain forward", models["T-TA"], text),
         *same_readings("biLM: batched and one by one", models["biLM batched"], text),
@@ -74,7 +75,7 @@ def same_readings(what: str, bilm: LanguageModel, text: str) -> list[Check]:
     Raises:
         InputError: they differ.
     """
-    plain = one_by_one(bilm)
+    plain = OneByOne.of(bilm)
     return [
         equal(f"{what}: scores, nats", bilm.score([text]), plain.score([text]), SCORE_TOLERANCE),
         equal(f"{what}: vectors", bilm.embed([text]), plain.embed([text]), VECTOR_TOLERANCE),

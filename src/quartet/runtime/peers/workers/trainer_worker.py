@@ -38,7 +38,9 @@ class Peer:
         torch.set_num_threads(start["threads"])
         library.logging.set_verbosity_error()
         self.start = start
-        self.tokenizer = library.AutoTokenizer.from_pretrained(start["bert"], local_files_only=True)
+        self.tokenizer = library.AutoTokenizer.from_pretrained(  # nosec B615  # a folder
+            start["bert"], local_files_only=True, trust_remote_code=False
+        )
         self.sentences = Sentences(
             self.tokenizer(
                 start["texts"],
@@ -56,9 +58,10 @@ class Peer:
         """Fresh weights: the BERT's from its folder, a GPT-2's by chance."""
         start = self.start
         if task == "MLM":
-            return library.AutoModelForMaskedLM.from_pretrained(
+            return library.AutoModelForMaskedLM.from_pretrained(  # nosec B615  # a folder
                 start["bert"],
                 local_files_only=True,
+                trust_remote_code=False,
                 hidden_dropout_prob=start["dropout"],
                 attention_probs_dropout_prob=0.0,
             )
