@@ -195,8 +195,10 @@ class LanguageModel:
                 running counters of those before it (as the papers do for WikiText); False: each on its own.
 
         Raises:
-            InputError: memory is to be carried, and the model reads no streams.
+            InputError: memory is to be carried, and the model reads no streams; or the corpus is encoded with another
+                tokenizer.
         """
+        corpus.check_tokenizer(self.tokenizer, f"the model {self.name}")
         tokens = SegmentedTokens(corpus)
         documents = len(corpus.document_offsets) - 1
         rows = [tokens.document(index, tokens_per_document) for index in range(documents)]

@@ -32,10 +32,10 @@ class TextMeans:
         """Take in vectors of the texts with these numbers. Those of one text best stand side by side."""
         self._counts += np.bincount(texts_N, minlength=len(self._counts))
         if len(texts_N):
-            starts_R = np.flatnonzero(np.diff(texts_N, prepend=-1))
+            starts_R = np.concatenate([[0], np.flatnonzero(texts_N[1:] != texts_N[:-1]) + 1])
             sums_RD = np.add.reduceat(vectors_ND, starts_R, axis=0, dtype=np.float64)
             runs_R = texts_N[starts_R]
-            if len(np.unique(runs_R)) == len(runs_R):
+            if len(set(runs_R.tolist())) == len(runs_R):
                 self._sums[runs_R] += sums_RD
             else:  # a text that was cut in parts: its runs add up
                 np.add.at(self._sums, runs_R, sums_RD)
