@@ -11,6 +11,9 @@ import numpy as np
 from quartet.data.batch import Row
 from quartet.models.config import Reads
 
+#: Share of a row that its text has to fill, and share of the budget from which a batch is large enough without it.
+LEAST_FULL, LARGE_ENOUGH = 0.9, 1 / 8
+
 
 @dataclass(frozen=True)
 class Window:
@@ -64,12 +67,14 @@ def cut(texts: Sequence[Row], reads: Reads, room: int, causal: bool = False) -> 
 def budgeted(windows: Iterable[Window], budget: int, specials: int) -> Iterator[list[Window]]:
     """Batches of windows of like length, each of at most `budget` tokens with padding (or of one window).
 
-    Longest first, so that the largest batch comes at once.
+    Longest first, so that the largest batch comes at once. A batch that is large enough to keep a device busy ends
+    where a window would be padding by more than a tenth.
     """
     batch: list[Window] = []
     for window in sorted(windows, key=lambda item: (-len(item), item.text, item.start)):
         width = len(batch[0]) + specials if batch else 0
-        if batch and (len(batch) + 1) * width > budget:
+        padded = len(window) + specials < LEAST_FULL * width and len(batch) * width >= budget * LARGE_ENOUGH
+        if batch and (padded or (len(batch) + 1) * width > budget):
             yield batch
             batch = []
         batch.append(window)
