@@ -13,7 +13,7 @@ from typer.main import get_group
 
 import quartet
 from pipeline.params import lists as settings
-from quartet import cli
+from quartet import cli, shipped
 from quartet.cli.options import Tokenization
 from quartet.models.checkpoint import save_model
 from quartet.nbest.bleu import Tokenizer
@@ -62,6 +62,19 @@ def test_score_prints_a_line_for_each_line(
     assert printed == pytest.approx(random_model("bilm", small_corpus[0]).score(texts), abs=1e-5)
     assert call(monkeypatch, b"a letter", "score", "--model", str(model), "--intact") == 0
     assert float(capsys.readouterr().out) != pytest.approx(printed[2], abs=1e-5)
+
+
+def test_without_a_model_it_is_the_one_that_comes_with_quartet(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(monkeypatch, b"a letter", "score", "--model", str(model)) == 0
+    expected = capsys.readouterr().out
+    monkeypatch.setattr(shipped, "WEIGHTS", model)
+    assert call(monkeypatch, b"a letter", "score") == 0
+    assert capsys.readouterr().out == expected
+    monkeypatch.setattr(shipped, "WEIGHTS", tmp_path / "nowhere")
+    assert call(monkeypatch, b"a letter", "score") == 2
+    assert capsys.readouterr().err.startswith("error: --model: is missing")
 
 
 def test_embed_prints_a_vector_for_each_line(

@@ -126,6 +126,26 @@ def test_mixed_precision(small_corpus: Small, tmp_path: Path) -> None:
         train(small_corpus, "tta", tmp_path / "a.ckpt", precision="fp16")
 
 
+def test_a_compiled_network_learns_the_same(
+    small_corpus: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Traced as for the compiler, and run as it stands, which needs no C++."""
+    asked = []
+    compiled = torch.nn.Module.compile
+
+    def traced(network: torch.nn.Module, **options: Any) -> None:
+        asked.append(options)
+        compiled(network, backend="eager", **options)
+
+    monkeypatch.setattr(torch.nn.Module, "compile", traced)
+    expected = train(small_corpus, "tta", tmp_path / "plain.ckpt", dropout=0.0)
+    assert asked == []
+    found = train(small_corpus, "tta", tmp_path / "compiled.ckpt", dropout=0.0, compile=True)
+    assert asked == [{"dynamic": True}]
+    assert [loss for _, loss in found.curve] == pytest.approx([loss for _, loss in expected.curve], abs=1e-4)
+    assert found.network.state_dict().keys() == expected.network.state_dict().keys()
+
+
 def test_the_best_weights_are_kept(small_corpus: Small, tmp_path: Path) -> None:
     """A rate that drives the loss up in the end: the best weights are of the lowest point, also after a resume."""
     changes: dict[str, Any] = {

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 Model = Annotated[Path, typer.Option(help="Folder of a trained model, e.g. artifacts/sample/models/tta.")]
 Scorer = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--model",
-        help="Folder of a trained model, an n-gram model or one of Hugging Face, or owner/name@revision on its hub.",
+        help="Folder of a trained model, an n-gram model or one of Hugging Face, or owner/name@revision on its hub. "
+        "None: the T-TA that comes with Quartet (weights/).",
     ),
 ]
 Cache = Annotated[

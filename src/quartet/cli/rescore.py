@@ -38,9 +38,9 @@ class Sum(StrEnum):
 
 
 def rescore(
-    model: Scorer,
     nbest: Annotated[Path, typer.Option(help="N-best lists to rescore.")],
     out: Annotated[Path, typer.Option(help="Where the reranked lists go, as JSON lines.")],
+    model: Scorer = None,
     tune: Annotated[
         Path | None, typer.Option(help="Lists with references on which the weight is chosen.")
     ] = None,
@@ -110,6 +110,7 @@ def rescore(
     from quartet.nbest.formats import FORMATS, Files
     from quartet.nbest.normalise import Normalisation
     from quartet.nbest.rescoring import default_normalisation
+    from quartet.shipped import model_or_shipped
 
     if (tune is None) == (lm_weight is None):
         raise InputError(
@@ -136,7 +137,7 @@ def rescore(
     taken = [path for files in sets.values() for path in files.paths]
     check_places({"--out": out, "--text-out": text_out, "--ref-out": ref_out}, taken)
     lists = {option: read_lists(input_format, files, skip_malformed) for option, files in sets.items()}
-    scorer = quartet.load(model, device)
+    scorer = quartet.load(model_or_shipped(model), device)
     with progress(f"{scorer.name}: hypotheses") as shown:
         found = scorer.rescore(
             lists["--nbest"],

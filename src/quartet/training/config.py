@@ -23,6 +23,8 @@ class TrainingConfig:
         accumulate: parts that a batch is split into, one after the other, to save memory; the gradient is that of the
             whole batch.
         precision: ``fp32``, or mixed precision with ``bf16`` or ``fp16`` (the latter on a GPU only).
+        compile: let ``torch.compile`` translate the network, which takes minutes and a C++ compiler. For GPUs: on a CPU
+            it gains nothing (docs/speed.md).
         learning_rate: the peak rate.
         warmup: share of the schedule in which the rate rises linearly from 0.
         schedule: after the warm-up, ``linear`` or ``cosine`` decay to 0, ``inverse-sqrt`` decay, or ``constant``.
@@ -47,6 +49,7 @@ class TrainingConfig:
     batch_size: Count
     accumulate: Count = 1
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
+    compile: bool = False
     learning_rate: Rate
     warmup: Share = 0.1
     schedule: Literal["linear", "cosine", "inverse-sqrt", "constant"] = "linear"
