@@ -1,10 +1,16 @@
-"""How fast this device multiplies matrices at best: what a model's speed is held against."""
+"""How fast this device multiplies matrices at best: what a model's speed is held against.
+
+``python -m quartet.runtime.peak`` prints it, beside what PyTorch's own choice of a library reaches.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import torch
+from torch import Tensor
+from torch.nn import functional as F
 
 from quartet.models.linear import product
 
@@ -17,12 +23,15 @@ REPEATS = 8
 TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
-def matrix_product_peak(device: str, precision: str) -> float:
+def matrix_product_peak(
+    device: str, precision: str, multiply: Callable[[Tensor, Tensor], Tensor] = product
+) -> float:
     """Floating-point operations a second of the quickest of several large matrix products.
 
     Args:
         device: ``cpu`` (with the threads that torch has) or ``cuda``.
         precision: ``fp32``, ``bf16`` or ``fp16``.
+        multiply: two matrices, the second transposed; as the models do it.
     """
     kind = device.partition(":")[0]
     size = SIZE[kind]
@@ -31,9 +40,24 @@ def matrix_product_peak(device: str, precision: str) -> float:
     best = float("inf")
     for repeat in range(REPEATS + 2):
         begun = time.perf_counter()
-        product(left, right)
+        multiply(left, right)
         if kind == "cuda":
             torch.cuda.synchronize()
         if repeat >= 2:
             best = min(best, time.perf_counter() - begun)
     return 2.0 * size**3 / best
+
+
+def main() -> None:
+    """Print the peaks of the CPU, and of a GPU where there is one."""
+    for device in ["cpu"] + ["cuda"] * torch.cuda.is_available():
+        for precision in ("fp32", "bf16"):
+            ours, plain = (1e-9 * matrix_product_peak(device, precision, way) for way in (product, F.linear))
+            threads = f", {torch.get_num_threads()} threads" if device == "cpu" else ""
+            print(
+                f"{device}{threads}, {precision}: {ours:.0f} GFLOP/s; torch.nn.functional.linear {plain:.0f}"
+            )
+
+
+if __name__ == "__main__":
+    main()
