@@ -23,7 +23,7 @@ export MLFLOW_DISABLE_TELEMETRY := true
 export DO_NOT_TRACK := true
 export DVC_NO_ANALYTICS := true
 
-.PHONY: help setup setup-peers repro test soak check lint format ui lock
+.PHONY: help setup setup-peers repro test soak scale-check check lint format ui lock
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name text; do \
@@ -67,6 +67,10 @@ test: setup  ## the tests
 soak: setup  ## every reader of users' files, fuzzed for ten minutes
 	@QUARTET_FUZZ_SECONDS=$${QUARTET_FUZZ_SECONDS:-600} python -m pytest -s tests/reliability/test_fuzz.py
 
+scale-check: setup  ## plans beside real trainings, two processes beside one (docs/scale.md)
+	@python -m tests.scale_check
+	@python -m pytest tests/training/test_processes.py
+
 check: setup  ## ruff and mypy, as CI runs them
 	ruff check .
 	ruff format --check .
@@ -78,8 +82,10 @@ format: setup  ## let ruff rewrite what it can
 	ruff check --fix .
 	ruff format .
 
-ui: setup  ## the MLflow UI on http://127.0.0.1:PORT
-	@mlflow ui --backend-store-uri "$${MLFLOW_TRACKING_URI:-sqlite:///mlflow.db}" --host 127.0.0.1 --port $(PORT)
+ui: setup  ## the MLflow UI on http://127.0.0.1:PORT, with the address where the models stand side by side
+	@python -m pipeline.ui $(PORT)
+	@[[ "$${MLFLOW_TRACKING_URI:-}" == http* ]] || mlflow ui --backend-store-uri \
+		"$${MLFLOW_TRACKING_URI:-sqlite:///mlflow.db}" --host 127.0.0.1 --port $(PORT)
 
 lock: setup  ## requirements.in -> requirements.txt
 	@python -m venv $(VENV)/lock

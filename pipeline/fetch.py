@@ -20,7 +20,7 @@ from typing import Any
 from pipeline.params import Source
 from pipeline.progress import bar
 from quartet.errors import InputError
-from quartet.files import atomic_dir, read_json, sha256, write_json
+from quartet.files import MANIFEST_VERSION, atomic_dir, read_json, sha256, write_json
 
 MANIFEST = "manifest.json"
 PACKAGE = "package://"
@@ -85,7 +85,7 @@ def fetch_one(source: Source, root: Path, folder: Path) -> dict[str, Any]:
         return manifest
     name = file_name(source.source)
     with atomic_dir(folder) as temporary:
-        manifest = fetch(source, root, temporary, name)
+        manifest = {"version": MANIFEST_VERSION, **fetch(source, root, temporary, name)}
         write_json(temporary / MANIFEST, manifest)
     return manifest
 

@@ -1,30 +1,45 @@
-"""The few calls of MLflow that the pipeline makes, each tried again while another process holds the database."""
+"""The calls of MLflow that the pipeline makes, each tried again while another process holds the database."""
 
 from __future__ import annotations
 
 import fcntl
+import functools
+import getpass
+import json
 import logging
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
-from quartet.errors import InputError
+from quartet.errors import InputError, system_error
+from quartet.files import atomic_path
 
 if TYPE_CHECKING:
+    from mlflow.entities import Run
     from mlflow.tracking import MlflowClient
+
+    from pipeline.tracked.inputs import Input
 
 Answer = TypeVar("Answer")
 
-DEFAULT_URI = "sqlite:///mlflow.db"
+DATABASE = "mlflow.db"
+#: `dvc exp run --temp` and the queue work in a copy of the repository below this folder of it, and delete the copy.
+DVC_COPIES = "/.dvc/tmp/exps/"
 #: How long a writer waits for the others, in seconds.
 PATIENCE = 120.0
 #: MLflow takes at most so many metrics in one call.
 BATCH = 1000
+#: The tags of an experiment that hold states of MLflow's pages, as its button "share" writes them.
+VIEW = "mlflow.sharedViewState."
+#: Else MLflow asks its reader whether the experiment is about agents.
+KIND = "custom_model_development"
+#: MLflow keeps so many characters of a dataset's digest.
+DIGEST = 36
 
 
 def shown_uri() -> str:
@@ -33,8 +48,28 @@ def shown_uri() -> str:
 
 
 def tracking_uri() -> str:
-    """MLFLOW_TRACKING_URI where it is set, else a database in the current folder."""
-    return os.environ.get("MLFLOW_TRACKING_URI") or DEFAULT_URI
+    """MLFLOW_TRACKING_URI where it is set, else the database of the repository, which is the current folder."""
+    given = os.environ.get("MLFLOW_TRACKING_URI")
+    if given:
+        return given
+    repository, copied, _ = str(Path.cwd()).partition(DVC_COPIES)
+    return f"sqlite:///{repository}/{DATABASE}" if copied else f"sqlite:///{DATABASE}"
+
+
+def open_store(experiment: str) -> Store:
+    """The store of an experiment at :func:`tracking_uri`, connected to once a process.
+
+    Raises:
+        InputError: it cannot be reached or made.
+    """
+    uri = tracking_uri()
+    return _opened(uri, str(_database(uri) or ""), experiment)
+
+
+@functools.cache
+def _opened(uri: str, place: str, experiment: str) -> Store:
+    """Keyed on where the database is, too: the same relative address is another one in another folder."""
+    return Store(uri, experiment)
 
 
 class Store:
@@ -44,15 +79,16 @@ class Store:
         InputError: it cannot be reached or made.
     """
 
-    def __init__(self, experiment: str) -> None:
+    def __init__(self, uri: str, experiment: str) -> None:
         from mlflow.exceptions import MlflowException
 
         for name in ("mlflow", "alembic"):
             logging.getLogger(name).setLevel(logging.WARNING)
-        self.uri = tracking_uri()
-        self._client = self._connect()
+        logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)  # it raises what it says
+        self.uri = uri
+        self.client = self._connect()
         try:
-            self._experiment = self._experiment_id(experiment)
+            self.experiment = self._experiment_id(experiment)
         except MlflowException as error:
             raise InputError(
                 f"MLflow at {shown_uri()}",
@@ -60,66 +96,165 @@ class Store:
                 "check or unset MLFLOW_TRACKING_URI",
             ) from error
 
-    def start(self, name: str, tags: dict[str, str], run_id: str | None = None) -> str:
-        """The id of a new RUNNING run, or of `run_id` set RUNNING again if this experiment has it."""
-        if run_id is not None and self._has(run_id):
-            self._again(lambda: self._client.update_run(run_id, status="RUNNING"))
-            self.tags(run_id, tags)
-            if "error" in self._client.get_run(run_id).data.tags:
-                self._again(lambda: self._client.delete_tag(run_id, "error"))
-            return run_id
-        run = self._again(lambda: self._client.create_run(self._experiment, tags=tags, run_name=name))
+    # -- runs ----------------------------------------------------------------------------------------------------
+
+    def create(self, name: str, tags: Mapping[str, str]) -> str:
+        """The id of a new RUNNING run."""
+        own = {"mlflow.user": _user(), "mlflow.source.type": "LOCAL", **tags}
+        run = self.again(lambda: self.client.create_run(self.experiment, tags=own, run_name=name))
         return str(run.info.run_id)
 
-    def params(self, run_id: str, params: dict[str, str]) -> None:
+    def resume(self, run_id: str, tags: Mapping[str, str] | None = None) -> None:
+        """Set a run RUNNING again, without the error that it may have ended with."""
+        self.again(lambda: self.client.update_run(run_id, status="RUNNING"))
+        if tags:
+            self.tags(run_id, tags)
+        if "error" in self._run(run_id).data.tags:
+            self.again(lambda: self.client.delete_tag(run_id, "error"))
+
+    def has(self, run_id: str) -> bool:
+        """Whether this experiment has the run."""
+        from mlflow.exceptions import MlflowException
+
+        try:
+            run = self._run(run_id)
+        except MlflowException:
+            return False
+        return bool(run.info.experiment_id == self.experiment and run.info.lifecycle_stage == "active")
+
+    def end(self, run_id: str, status: str) -> None:
+        """Close a run as FINISHED, FAILED or KILLED."""
+        self.again(lambda: self.client.set_terminated(run_id, status))
+
+    def tagged(self, key: str, also: Mapping[str, str], running: bool = False) -> list[tuple[str, str]]:
+        """(run id, value of the tag `key`) of every run that has the tags `also`, the newest first."""
+        wanted = [f"tags.`{name}` = '{value}'" for name, value in also.items()]
+        wanted += ["attributes.status = 'RUNNING'"] if running else []
+        runs = self._search(" and ".join(wanted))
+        return [(run.info.run_id, run.data.tags[key]) for run in runs if key in run.data.tags]
+
+    def contents(self) -> dict[tuple[str, str], str]:
+        """(run's name, hash of its record) of every finished run -> its id."""
+        return {
+            (run.info.run_name or "", run.data.tags.get("content", "")): run.info.run_id
+            for run in self._search("attributes.status = 'FINISHED'")
+        }
+
+    # -- what a run holds ----------------------------------------------------------------------------------------
+
+    def params(self, run_id: str, params: Mapping[str, str]) -> None:
         """Log parameters; those that a continued run has already are left as they are."""
         from mlflow.entities import Param
 
-        known = self._again(lambda: self._client.get_run(run_id)).data.params
+        known = self._run(run_id).data.params
         new = [Param(key, value) for key, value in params.items() if key not in known]
         if new:
-            self._again(lambda: self._client.log_batch(run_id, params=new))
+            self.again(lambda: self.client.log_batch(run_id, params=new))
 
-    def metrics(self, run_id: str, points: list[tuple[str, float, int]]) -> None:
-        """Log (name, value, step) points."""
+    def metrics(
+        self, run_id: str, points: Iterable[tuple[str, float, int]], model_id: str | None = None
+    ) -> None:
+        """Log (name, value, step) points, of the logged model `model_id` too where it is given."""
         from mlflow.entities import Metric
 
         now = int(time.time() * 1000)
-        metrics = [Metric(name, float(value), now, step) for name, value, step in points]
+        own = {} if model_id is None else {"model_id": model_id}
+        metrics = [
+            Metric(name, float(value), now, step, run_id=run_id, **own) for name, value, step in points
+        ]
         for start in range(0, len(metrics), BATCH):
             part = metrics[start : start + BATCH]
-            self._again(lambda part=part: self._client.log_batch(run_id, metrics=part))  # type: ignore[misc]
+            self.again(lambda part=part: self.client.log_batch(run_id, metrics=part))  # type: ignore[misc]
 
-    def tags(self, run_id: str, tags: dict[str, str]) -> None:
+    def tags(self, run_id: str, tags: Mapping[str, str]) -> None:
         """Set tags."""
         from mlflow.entities import RunTag
 
         entities = [RunTag(key, value) for key, value in tags.items()]
-        self._again(lambda: self._client.log_batch(run_id, tags=entities))
+        self.again(lambda: self.client.log_batch(run_id, tags=entities))
 
     def artifact(self, run_id: str, path: Path, folder: str | None) -> None:
         """Attach a file or a folder."""
-        log = self._client.log_artifacts if path.is_dir() else self._client.log_artifact
-        self._again(lambda: log(run_id, str(path), folder))
+        log = self.client.log_artifacts if path.is_dir() else self.client.log_artifact
+        self.again(lambda: log(run_id, str(path), folder))
 
-    def end(self, run_id: str, status: str) -> None:
-        """Close a run as FINISHED or FAILED."""
-        self._again(lambda: self._client.set_terminated(run_id, status))
+    def inputs(self, run_id: str, found: Iterable[Input]) -> None:
+        """Say which datasets a run read."""
+        from mlflow.entities import Dataset, DatasetInput, InputTag
 
-    def contents(self) -> set[tuple[str, str]]:
-        """(run's name, hash of its record) of every finished run."""
-        found: set[tuple[str, str]] = set()
+        entities = [
+            DatasetInput(
+                Dataset(
+                    each.name,
+                    each.sha256[:DIGEST],
+                    "local",
+                    json.dumps({"uri": str(each.folder)}),
+                    profile=json.dumps({**each.counts, "manifest_sha256": each.sha256}),
+                ),
+                [InputTag("mlflow.data.context", each.context)],
+            )
+            for each in found
+        ]
+        if entities:
+            self.again(lambda: self.client.log_inputs(run_id, datasets=entities))
+
+    def reads_model(self, run_id: str, model_id: str) -> None:
+        """Say which logged model a run's results are of."""
+        from mlflow.entities import LoggedModelInput
+
+        self.again(lambda: self.client.log_inputs(run_id, models=[LoggedModelInput(model_id)]))
+
+    def describe(self, text: str, views: Mapping[str, str]) -> None:
+        """Set the Markdown that MLflow shows above the experiment, and states of its table of runs, by name."""
+        own = {"mlflow.note.content": text, "mlflow.experimentKind": KIND}
+        for key, value in {**own, **{f"{VIEW}{name}": state for name, state in views.items()}}.items():
+            self.again(
+                lambda key=key, value=value: self.client.set_experiment_tag(self.experiment, key, value)  # type: ignore[misc]
+            )
+
+    def has_view(self, name: str) -> bool:
+        """Whether the experiment keeps a state of MLflow's pages under this name."""
+        tags = self.again(lambda: self.client.get_experiment(self.experiment)).tags
+        return f"{VIEW}{name}" in tags
+
+    # -- the connection ------------------------------------------------------------------------------------------
+
+    def again(self, call: Callable[[], Answer]) -> Answer:
+        """The call's answer, asked for until the database is free.
+
+        Raises:
+            InputError: the disk is full, or MLflow may not write.
+        """
+        deadline = time.monotonic() + PATIENCE
+        pause = 0.05
+        while True:
+            try:
+                return call()
+            except Exception as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    known = system_error(error, f"MLflow at {shown_uri()}")
+                    if known is None:
+                        raise
+                    raise known from error
+            time.sleep(pause)
+            pause = min(2 * pause, 2.0)
+
+    def _run(self, run_id: str) -> Run:
+        return self.again(lambda: self.client.get_run(run_id))
+
+    def _search(self, wanted: str) -> Iterator[Run]:
+        """Every run of the experiment that a filter lets through, the newest first."""
         token: str | None = None
         while True:
-            page = self._again(
-                lambda token=token: self._client.search_runs(  # type: ignore[misc]
-                    [self._experiment], "attributes.status = 'FINISHED'", max_results=1000, page_token=token
+            page = self.again(
+                lambda token=token: self.client.search_runs(  # type: ignore[misc]
+                    [self.experiment], wanted, max_results=1000, page_token=token
                 )
             )
-            found |= {(run.info.run_name or "", run.data.tags.get("content", "")) for run in page}
+            yield from page
             token = page.token
             if not token:
-                return found
+                return
 
     def _connect(self) -> MlflowClient:
         import mlflow
@@ -128,8 +263,11 @@ class Store:
         mlflow.set_tracking_uri(self.uri)
         with _first_alone(self.uri):
             try:
+                _make(_database(self.uri))
                 client = MlflowClient(tracking_uri=self.uri)
-                self._again(lambda: client.search_experiments(max_results=1))
+                self.again(lambda: client.search_experiments(max_results=1))
+            except InputError:
+                raise
             except Exception as error:  # whatever the address makes MLflow or the driver raise
                 raise InputError(
                     f"MLflow at {shown_uri()}",
@@ -141,49 +279,55 @@ class Store:
     def _experiment_id(self, name: str) -> str:
         from mlflow.exceptions import MlflowException
 
-        found = self._again(lambda: self._client.get_experiment_by_name(name))
+        database = _database(self.uri)
+        place = None if database is None else str(database.parent / "mlruns" / name)
+        found = self.again(lambda: self.client.get_experiment_by_name(name))
         if found is None:
             try:
-                return str(self._again(lambda: self._client.create_experiment(name)))
-            except MlflowException:
-                found = self._again(lambda: self._client.get_experiment_by_name(name))
+                return str(self.again(lambda: self.client.create_experiment(name, place)))
+            except MlflowException:  # another process has made it in between
+                found = self.again(lambda: self.client.get_experiment_by_name(name))
                 if found is None:
                     raise
         if found.lifecycle_stage == "deleted":
-            self._again(lambda: self._client.restore_experiment(found.experiment_id))
+            self.again(lambda: self.client.restore_experiment(found.experiment_id))
         return str(found.experiment_id)
 
-    def _has(self, run_id: str) -> bool:
-        from mlflow.exceptions import MlflowException
 
-        try:
-            run = self._again(lambda: self._client.get_run(run_id))
-        except MlflowException:
-            return False
-        return bool(run.info.experiment_id == self._experiment and run.info.lifecycle_stage == "active")
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # no name is known for the number, as in some containers
+        return str(os.getuid())
 
-    def _again(self, call: Callable[[], Answer]) -> Answer:
-        """The call's answer, asked for until the database is free."""
-        deadline = time.monotonic() + PATIENCE
-        pause = 0.05
-        while True:
-            try:
-                return call()
-            except Exception as error:
-                if "locked" not in str(error) or time.monotonic() > deadline:
-                    raise
-            time.sleep(pause)
-            pause = min(2 * pause, 2.0)
+
+def _database(uri: str) -> Path | None:
+    """The file of an sqlite address; None for a server, or a database in memory."""
+    path = urlsplit(uri).path.removeprefix("/") if uri.startswith("sqlite:///") else ""
+    return Path(path).absolute() if path else None
+
+
+def _make(database: Path | None) -> None:
+    """Make the tables of a database that is not there.
+
+    MLflow makes them step by step; were it killed in the middle, nobody could go on with what is there.
+    """
+    from mlflow.tracking import MlflowClient
+
+    if database is None or database.exists():
+        return
+    with atomic_path(database) as temporary:
+        MlflowClient(tracking_uri=f"sqlite:///{temporary}").search_experiments(max_results=1)
 
 
 @contextmanager
 def _first_alone(uri: str) -> Iterator[None]:
     """Let one process at a time make or update the tables of an sqlite database."""
-    path = urlsplit(uri).path.removeprefix("/") if uri.startswith("sqlite:///") else ""
-    if not path:
+    path = _database(uri)
+    if path is None:
         yield
         return
-    lock = Path(f"{path}.lock")
+    lock = path.with_name(f"{path.name}.lock")
     lock.parent.mkdir(parents=True, exist_ok=True)
     with open(lock, "w", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

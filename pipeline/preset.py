@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pipeline.fetch import tree_sha256
 from pipeline.layout import MANIFEST, Layout
+from pipeline.mend import mend
 from pipeline.mlflow_store import shown_uri
 from pipeline.params import Params, Source, load
 from pipeline.params.checked import nearest
@@ -100,6 +101,7 @@ def repro(name: str = "") -> None:
     """Run the pipeline of a preset (of params.yaml, if it is empty) and print where its results are."""
     if name:
         choose(name)
+    mend()
     params = load(PARAMS)
     layout = Layout(params.experiment)
     for stage in changed_sources(params, layout):

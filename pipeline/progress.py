@@ -1,11 +1,16 @@
-"""One progress display for every long step: what, how far, how fast, how long still; silent where nobody looks."""
+"""One progress display for every long step: what, how far, how fast, how long still.
+
+A bar on a terminal, a line every few minutes in a log, nothing on a CI machine.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TypeVar
 
 from rich.console import Console
@@ -24,9 +29,18 @@ from rich.text import Text
 Item = TypeVar("Item")
 
 
+#: Seconds between the lines of a step that nobody watches.
+EVERY = 300.0
+
+
 def quiet() -> bool:
     """True where a moving bar would only fill a log: no terminal, or a CI machine."""
-    return bool(os.environ.get("CI")) or not sys.stderr.isatty()
+    return on_ci() or not sys.stderr.isatty()
+
+
+def on_ci() -> bool:
+    """Whether a CI machine runs this: its logs say how things end, not how they go."""
+    return bool(os.environ.get("CI"))
 
 
 def say(text: str) -> None:
@@ -48,14 +62,39 @@ class Bar:
     def __init__(self, progress: Progress, description: str, total: float | None) -> None:
         self._progress = progress
         self._task = progress.add_task(description, total=total)
+        self._said = self._begun = time.monotonic()
 
     def set(self, done: float, total: float | None = None, note: str | None = None) -> None:
         """Say how far it is, and how far it will go where that became known; `note` replaces the description."""
         self._progress.update(self._task, completed=done, total=total, description=note)
+        self._log()
 
     def advance(self, by: float = 1) -> None:
         """Say that `by` more items are done."""
         self._progress.advance(self._task, by)
+        self._log()
+
+    def describe(self, note: str) -> None:
+        """Replace the description."""
+        self._progress.update(self._task, description=note)
+
+    def _log(self) -> None:
+        """A line where no bar is drawn, if the last one is long ago."""
+        now = time.monotonic()
+        if not self._progress.disable or on_ci() or now - self._said < EVERY:
+            return
+        self._said = now
+        task = next(task for task in self._progress.tasks if task.id == self._task)
+        say(line(task.description, task.completed, task.total, now - self._begun))
+
+
+def line(description: str, done: float, total: float | None, seconds: float) -> str:
+    """How far a step is, in words: ``tta: 500 of 2,000, 41.3/s, 0:00:36 left``."""
+    rate = done / seconds
+    if not total:
+        return f"{description}: {done:,.0f}, {rate:,.1f}/s"
+    left = f", {timedelta(seconds=round((total - done) / rate))} left" if rate else ""
+    return f"{description}: {done:,.0f} of {total:,.0f}, {rate:,.1f}/s{left}"
 
 
 @contextmanager

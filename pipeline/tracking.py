@@ -14,28 +14,28 @@ os.environ["DO_NOT_TRACK"] = "true"
 os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 
 import csv
-import json
 import logging
 import math
-import subprocess
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from pipeline.layout import STAGES, Layout, instances, record
-from pipeline.mlflow_store import Store
+from pipeline.layout import MANIFEST, STAGES, Layout, instances, record
+from pipeline.mlflow_store import Store, open_store
 from pipeline.params import Params
 from pipeline.progress import say
 from pipeline.timing import Stopwatch, read_timings
+from pipeline.tracked import models, repro
+from pipeline.tracked.inputs import Input, in_words, inputs
+from pipeline.tracked.names import MOST_VALUE, metric_name, numbers, run_name, run_tags, stage_params
+from pipeline.tracked.summary import summarise
 from quartet.errors import InputError
 from quartet.files import read_json, sha256
 from quartet.results import Result, read_results
 
-MOST_KEY, MOST_VALUE = 250, 5000
-#: What is logged with the report, which is no entry of STAGES: it leaves no record for others.
-REPORT_PARAMS = ("experiment", "seeds", "bootstrap", "evaluate")
+__all__ = ["Run", "metric_name", "numbers", "stage_params", "stage_run", "sync"]
 
 
 class Run:
@@ -102,7 +102,11 @@ def stage_run(
     run_id: str | None = None,
     params_file: str = "params.yaml",
 ) -> Iterator[Run]:
-    """A run for the time of the block, FINISHED or FAILED as the block ends; its record is attached and hashed.
+    """A run for the time of the block, FINISHED or FAILED as the block ends.
+
+    Its settings, params.yaml and the datasets that it read are logged before the block; its record, attached and
+    hashed, its durations and the models that it trained after it. Where a ``dvc repro`` runs the stage, the run is a
+    child of that one's run.
 
     Args:
         stage, variant: as in dvc.yaml: ``stage_run(params, "sts", "tta")`` for ``sts@tta``.
@@ -112,53 +116,63 @@ def stage_run(
         InputError: MLflow cannot be reached.
     """
     layout = Layout(params.experiment)
-    store = Store(params.experiment)
+    store = open_store(params.experiment)
+    repro.bury(store)
+    parent = repro.parent(store, _common(params))
     stopwatch = Stopwatch(layout, stage, variant)
-    run = Run(
-        store, store.start(_name(stage, variant), _tags(params, stage, variant), run_id), variant, stopwatch
-    )
+    name = run_name(stage, variant)
+    tags = {**_tags(params, stage, variant, parent), "process": repro.own_process()}
+    run = Run(store, _open_run(store, name, tags, run_id), variant, stopwatch)
     warned = _Warnings(run)
     logging.getLogger("quartet").addHandler(warned)
     started = time.perf_counter()
     try:
-        store.params(run.id, stage_params(params, stage, variant))
-        run.log_artifact(params_file)
+        read = inputs(params, layout, stage, variant)
+        if read:
+            say(f"{name} reads {in_words(read)}")
+        _log_settings(store, run, params, stage, variant, params_file, read)
         yield run
-        stopwatch.add("total", time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        stopwatch.add("total", seconds)
         _log_seconds(run, stopwatch.rows)
         if stage in STAGES:
             path = record(params, stage, variant)
             stopwatch.belongs_to(sha256(path))
-            _log_record(run, path)
+            _log_made(store, run, params, stage, variant, path)
+            say(f"{name} took {seconds:.1f} s -> {path.parent if path.name == MANIFEST else path}")
     except BaseException as error:
         with suppress(InputError):  # where MLflow's disk is full too, the first error is the one to tell
             run.set_tag("error", f"{type(error).__name__}: {error}"[:MOST_VALUE])
-            store.end(run.id, "FAILED")
+            _close(store, (run.id, parent), "FAILED")
         raise
     finally:
         logging.getLogger("quartet").removeHandler(warned)
-    store.end(run.id, "FINISHED")
+    _close(store, (run.id, parent), "FINISHED")
 
 
-def sync(params: Params, params_file: str = "params.yaml") -> list[str]:
+def sync(params: Params, rows: Sequence[Result] = (), params_file: str = "params.yaml") -> list[str]:
     """Log a run, tagged ``restored``, for every present result that no finished run stands for.
 
+    Args:
+        rows: every result: each system gets a run of its own with all of them, and the experiment a description.
+
     Returns:
-        The names of the runs that were missing.
+        The names of the runs of stage instances that were missing.
     """
     layout = Layout(params.experiment)
-    store = Store(params.experiment)
+    store = open_store(params.experiment)
+    parent = repro.parent(store, _common(params))
     known = store.contents()
     restored = []
     for stage, variant in instances(params):
         path = record(params, stage, variant)
-        name = _name(stage, variant)
+        name = run_name(stage, variant)
         if not path.is_file() or (name, sha256(path)) in known:
             continue
-        tags = {**_tags(params, stage, variant), "restored": "true"}
-        run = Run(store, store.start(name, tags), variant, Stopwatch(layout, stage, variant))
-        store.params(run.id, stage_params(params, stage, variant))
-        run.log_artifact(params_file)
+        tags = {**_tags(params, stage, variant, parent), "restored": "true"}
+        run = Run(store, store.create(name, tags), variant, Stopwatch(layout, stage, variant))
+        read = inputs(params, layout, stage, variant)
+        _log_settings(store, run, params, stage, variant, params_file, read)
         if path.suffix == ".jsonl":
             run.log_results(read_results(path))
             if stage == "pretrain":
@@ -166,81 +180,59 @@ def sync(params: Params, params_file: str = "params.yaml") -> list[str]:
         else:
             run.log_manifest(read_json(path))
         _log_seconds(run, read_timings(layout, stage, variant, sha256(path)))
-        _log_record(run, path)
+        _log_made(store, run, params, stage, variant, path)
         store.end(run.id, "FINISHED")
         restored.append(name)
+    if rows:
+        summarise(store, params, rows, known, parent)
+    _close(store, (parent,), "FINISHED")
     return restored
 
 
-def metric_name(row: Result, variant: str) -> str:
-    """The name of a row's metric; the run's own model is left out, so that runs of models share their names.
-
-    ``rerank/sample-speech/test/wer`` for tta in the run of tta, ``…/wer/context`` for tta/context,
-    ``…/wer/first-pass`` for a baseline.
-    """
-    system = (
-        "" if row.system == variant else row.system.removeprefix(f"{variant}/") if variant else row.system
-    )
-    return "/".join(part for part in (row.table, row.dataset, row.split, row.metric, system) if part)
+def _close(store: Store, runs: Iterable[str | None], status: str) -> None:
+    for run_id in runs:
+        if run_id is not None:
+            store.end(run_id, status)
 
 
-def stage_params(params: Params, stage: str, variant: str) -> dict[str, str]:
-    """The settings of one stage instance, flat, within MLflow's lengths."""
-    flat: dict[str, str] = {}
-    for key in STAGES[stage].params if stage in STAGES else REPORT_PARAMS:
-        value: Any = params
-        for part in key.split("."):
-            name = variant if part == "{}" else part
-            value = value[name] if isinstance(value, dict) else getattr(value, name)
-        flat.update(_flat(key.replace("{}", variant), _plain(value)))
-    return flat
+def _common(params: Params) -> dict[str, str]:
+    """The tags that every run of the settings has."""
+    every = run_tags(params, repro.STAGE, "")
+    return {key: every[key] for key in ("preset", "commit", "mlflow.source.git.commit")} | {
+        "mlflow.source.name": "dvc repro"
+    }
 
 
-def _plain(value: Any) -> Any:
-    return json.loads(json.dumps(value, default=lambda each: each.__dict__))
+def _tags(params: Params, stage: str, variant: str, parent: str | None) -> dict[str, str]:
+    tags = run_tags(params, stage, variant)
+    return tags if parent is None else {**tags, "mlflow.parentRunId": parent}
 
 
-def _flat(key: str, value: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _flat(f"{key}.{name}", inner)
-    else:
-        yield key[:MOST_KEY], (value if isinstance(value, str) else json.dumps(value))[:MOST_VALUE]
+def _open_run(store: Store, name: str, tags: dict[str, str], run_id: str | None) -> str:
+    """`run_id`, RUNNING again, if the experiment has it; else a new run's id."""
+    if run_id is not None and store.has(run_id):
+        store.resume(run_id, tags)
+        return run_id
+    return store.create(name, tags)
 
 
-def numbers(value: Any, path: str = "") -> Iterator[tuple[str, float]]:
-    """Every number in nested mappings with the path of its keys; texts and lists are left out."""
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from numbers(inner, f"{path}/{name}" if path else str(name))
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield path, float(value)
+def _log_settings(
+    store: Store, run: Run, params: Params, stage: str, variant: str, params_file: str, read: Sequence[Input]
+) -> None:
+    store.params(run.id, stage_params(params, stage, variant))
+    run.log_artifact(params_file)
+    store.inputs(run.id, read)
 
 
-def _name(stage: str, variant: str) -> str:
-    return f"{stage}/{variant}" if variant else stage
-
-
-def _tags(params: Params, stage: str, variant: str) -> dict[str, str]:
-    tags = {"stage": stage, "variant": variant, "experiment": params.experiment, "commit": _commit()}
-    model = params.models.get(variant)
-    if model is not None and stage not in ("download", "segment", "tokenizer", "encode", "tasks", "nbest"):
-        tags |= {"objective": model.objective, "positions": ", ".join(model.positions), "model": variant}
-    return tags
-
-
-def _commit() -> str:
-    """The commit of the working tree, with + where tracked files differ from it; "unknown" outside git."""
-    try:
-        commit = _git("rev-parse", "HEAD")
-        return commit + ("+" if _git("status", "--porcelain", "--untracked-files=no") else "")
-    except (OSError, subprocess.SubprocessError):
-        return "unknown"
-
-
-def _git(*arguments: str) -> str:
-    command = ["git", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=20).stdout.strip()
+def _log_made(store: Store, run: Run, params: Params, stage: str, variant: str, path: Path) -> None:
+    """What a stage instance leaves: its record, and the model of each seed."""
+    if stage == "pretrain":
+        for seed in params.seeds:
+            folder = Layout(params.experiment).model(variant, params, seed)
+            if folder.is_dir():
+                models.log_trained(store, run.id, params, variant, seed, folder)
+    run.log_artifact(path)
+    run.set_tag("content", sha256(path))
 
 
 def _log_seconds(run: Run, rows: list[dict[str, Any]]) -> None:
@@ -260,8 +252,3 @@ def _log_curve(run: Run, path: Path) -> None:
             name = f"validation_loss/seed-{point['seed']}"
             run.log_metric(name, float(point["loss"]), int(point["step"]))
     run.log_artifact(path)
-
-
-def _log_record(run: Run, path: Path) -> None:
-    run.log_artifact(path)
-    run.set_tag("content", sha256(path))

@@ -8,7 +8,7 @@ from pipeline.progress import say, track
 from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.tracking import stage_run
-from pipeline.trained import trained
+from pipeline.trained import check_encoding, trained
 from quartet.data.segments import SegmentedTokens
 from quartet.errors import InputError
 from quartet.evaluation.attention_maps import share_measures, write_article
@@ -27,6 +27,7 @@ def attention(name: str) -> None:
         for model in trained(params, name):
             entry = params.models[name]
             corpus = EncodedCorpus.open(layout.encoded(entry.corpus, entry.tokenizer), "test")
+            check_encoding(model, corpus)
             count = len(corpus.doc_ids)
             if settings.document >= count:
                 raise InputError(

@@ -46,7 +46,7 @@ def baselines() -> None:
         ]
         write_results(layout.rows("baselines"), rows)
         run.log_results(rows)
-    say(f"{len(rows)} rows of baselines -> {layout.rows('baselines')}")
+        say(f"{len(rows)} rows of baselines")
 
 
 def rows(

@@ -28,7 +28,7 @@ def compare_systems() -> None:
                 rows += compare_on(params, layout, name, seed)
         write_results(layout.rows("compare"), rows)
         run.log_results(rows)
-    say(f"{len(rows)} rows of pairs of systems -> {layout.rows('compare')}")
+        say(f"{len(rows)} rows of pairs of systems")
 
 
 def compare_on(params: Params, layout: Layout, name: str, seed: int) -> list[Result]:

@@ -20,10 +20,7 @@ def download(corpus: str) -> None:
     with stage_run(params, "download", corpus) as run:
         manifest = fetch_one(source, Path(params.data.root), layout.raw(corpus))
         run.log_manifest(manifest)
-        say(
-            f"{manifest['source']}: {manifest['files']} file(s), {manifest['bytes']:,} bytes "
-            f"-> {layout.raw(corpus)}"
-        )
+        say(f"{manifest['source']}: {manifest['files']} file(s), {manifest['bytes']:,} bytes")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline.layout import TOKENIZER, Layout
 from pipeline.params import entry, load
-from pipeline.progress import say
+from pipeline.progress import bar, say
 from pipeline.run import main
 from pipeline.tracking import stage_run
 from quartet.text.encoding import encode_corpus
@@ -20,10 +20,14 @@ def encode(corpus: str, tokenizer: str) -> None:
     folder = layout.encoded(corpus, tokenizer)
     with stage_run(params, "encode", f"{corpus}-{tokenizer}") as run:
         vocabulary = TextTokenizer.load(layout.tokenizer(tokenizer) / TOKENIZER)
-        manifest = encode_corpus(layout.segments(corpus), vocabulary, folder)
+        with bar(f"{corpus}: documents") as shown:
+            manifest = encode_corpus(layout.segments(corpus), vocabulary, folder, advance=shown.advance)
         run.log_manifest(manifest)
-    for split, counts in manifest["splits"].items():
-        say(f"{corpus} {split}: {counts['tokens']:,} tokens of {tokenizer} -> {folder / split}.arrow")
+        for split, counts in manifest["splits"].items():
+            say(
+                f"{corpus} {split}: {counts['documents']:,} documents, {counts['tokens']:,} tokens of {tokenizer}, "
+                f"{100 * counts['unknown_share']:.2f} % unknown"
+            )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pipeline.progress import say
 from pipeline.run import main
 from pipeline.tracking import stage_run
 from quartet.errors import InputError
-from quartet.files import atomic_dir, sha256, write_json, write_jsonl
+from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json, write_jsonl
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.counts import count
 from quartet.nbest.formats import FORMATS, Files, Reading, jsonl, read
@@ -34,7 +34,11 @@ def nbest(name: str) -> None:
         )
     folder = Layout(params.experiment).nbest(name)
     with stage_run(params, "nbest", name) as run:
-        manifest: dict[str, Any] = {"format": settings.format, "metric": settings.metric}
+        manifest: dict[str, Any] = {
+            "version": MANIFEST_VERSION,
+            "format": settings.format,
+            "metric": settings.metric,
+        }
         if settings.metric == "bleu":
             manifest["bleu"] = Bleu(settings.bleu.lowercase, settings.bleu.tokenize).signature
         refused = []
@@ -44,11 +48,14 @@ def nbest(name: str) -> None:
                 reading = read(settings.format, files, settings.skip_malformed)
                 kept = [one.first(settings.hypotheses) for one in reading.lists]
                 jsonl.write(temporary / f"{split}.jsonl", kept)
-                manifest[split] = described(files, reading, kept, Path(params.data.root))
+                manifest[split] = {
+                    **described(files, reading, kept, Path(params.data.root)),
+                    "sha256": sha256(temporary / f"{split}.jsonl"),
+                }
                 refused += [
                     {"split": split, "place": e.place, "reason": e.reason} for e in all_refused(reading)
                 ]
-                say(f"{files.hypotheses}: {summary(reading)} -> {folder / split}.jsonl")
+                say(f"{files.hypotheses}: {summary(reading)}")
             write_jsonl(temporary / REFUSED, refused)
             write_json(temporary / MANIFEST, manifest)
         run.log_manifest(manifest)

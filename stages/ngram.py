@@ -38,7 +38,7 @@ def ngram(name: str) -> None:
         run.stopwatch.add("estimate", time.perf_counter() - started, tokens=card.counted["tokens"])
         run.log_manifest(card.to_json())
         run.set_tag("estimator", card.made_by)
-        say(f"{name}: {card.scale}, estimated by {card.made_by} -> {layout.ngram(name) / ARPA}")
+        say(f"{name}: {card.scale}, estimated by {card.made_by} -> {layout.ngram(name)}")
         test = layout.segments(settings.corpus) / "test.jsonl"
         texts = held_out_texts(read_segmented(test), tokenizer, params.perplexity.tokens_per_document)
         model = ngram_model(params, name)
@@ -55,10 +55,10 @@ def ngram(name: str) -> None:
         )
         write_results(layout.rows("ngram", name), rows)
         run.log_results(rows)
-    say(
-        f"{name}: perplexity {measured['ppl-word'].value:.1f} a word, "
-        f"{100 * measured['oov'].value:.2f} % of {measured['oov'].n:,} tokens unknown -> {layout.rows('ngram', name)}"
-    )
+        say(
+            f"{name}: perplexity {measured['ppl-word'].value:.1f} a word, "
+            f"{100 * measured['oov'].value:.2f} % of {measured['oov'].n:,} tokens unknown"
+        )
 
 
 def train(layout: Layout, name: str, settings: Ngram, tokenizer: TextTokenizer) -> NgramCard:
@@ -83,6 +83,8 @@ def train(layout: Layout, name: str, settings: Ngram, tokenizer: TextTokenizer) 
             tokens=settings.tokens,
             ngram=settings.config,
             sha256=sha256(folder / ARPA),
+            inputs={text.path.name: sha256(text.path)},
+            tokenizer=tokenizer.sha256 if settings.units == "pieces" else "",
         )
         card.save(folder)
         if settings.units == "pieces":

@@ -9,7 +9,7 @@ from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.tracking import stage_run
-from pipeline.trained import trained
+from pipeline.trained import check_encoding, trained
 from quartet.evaluation.perplexity import gain, perplexity_measures, unigram_logprobs
 from quartet.results import Result, write_results
 from quartet.text.encoded import EncodedCorpus
@@ -28,6 +28,7 @@ def perplexity(name: str) -> None:
     rows: list[Result] = []
     with stage_run(params, "perplexity", name) as run:
         for language_model in trained(params, name):
+            check_encoding(language_model, corpus)
             with bar(f"{name}: tokens scored", total=sum(len(ids) for ids in texts.ids)) as shown:
                 documents = language_model.corpus_logprobs(corpus, limit, shown.set, carry_memory)
             logprobs = texts.split(documents)
@@ -51,12 +52,12 @@ def perplexity(name: str) -> None:
                 scale=language_model.scale,
                 seed=language_model.seed,
             )
+            say(
+                f"{name}: loss {measures['loss'].value:.3f} nats a token on {measures['loss'].n:,} tokens "
+                f"of {len(texts.ids):,} sentences of {len(corpus.doc_ids)} test documents"
+            )
         write_results(layout.rows("perplexity", name), rows)
         run.log_results(rows)
-    say(
-        f"{name}: {len(texts.ids):,} sentences of {len(corpus.doc_ids)} test documents "
-        f"-> {layout.rows('perplexity', name)}"
-    )
 
 
 if __name__ == "__main__":

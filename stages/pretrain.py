@@ -9,9 +9,10 @@ import shutil
 from pathlib import Path
 
 import quartet
-from pipeline.layout import TOKENIZER, Layout
+from pipeline.launch import follows, launch
+from pipeline.layout import MANIFEST, TOKENIZER, Layout
 from pipeline.params import Model, Params, entry, load
-from pipeline.progress import quiet, say
+from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import choose_device, main, set_threads
 from pipeline.tracking import Run, stage_run
@@ -22,8 +23,10 @@ from quartet.results import Measure, Result, write_results
 from quartet.runtime.peak import matrix_product_peak
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
+from quartet.training.callbacks import Progress, Report
 from quartet.training.fit import Trained, fit
 from quartet.training.flops import training_flops
+from quartet.training.processes import Machine
 
 #: The code that decides what a training does: a change of it starts anew.
 CODE = ("models", "objectives", "data", "training", "text")
@@ -32,6 +35,8 @@ CODE = ("models", "objectives", "data", "training", "text")
 def pretrain(name: str) -> None:
     """Put each seed's model into artifacts/<experiment>/models/<name>, its rows and its validation curve beside."""
     params = load()
+    launch(params.trainer)
+    machine = Machine(params.trainer.strategy, params.trainer.devices, params.trainer.nodes)
     layout = Layout(params.experiment)
     model = entry(params.models, name, "models")
     set_threads(params.threads)
@@ -39,14 +44,21 @@ def pretrain(name: str) -> None:
     finished = {
         seed: layout.resume(name, seed) / fingerprint(layout, model, seed, device) for seed in params.seeds
     }
+    if follows(params.trainer):
+        for seed, folder in finished.items():
+            if not (folder / "model").is_dir():
+                compute(model, *open_data(layout, model), seed, folder, device, machine)
+        return
     unfinished_run = next(iter(finished.values())) / "mlflow-run"
     run_id = unfinished_run.read_text() if unfinished_run.is_file() else None
     with stage_run(params, "pretrain", name, run_id=run_id) as run:
         unfinished_run.parent.mkdir(parents=True, exist_ok=True)
-        unfinished_run.write_text(run.id)
+        with atomic_path(unfinished_run) as temporary:
+            temporary.write_text(run.id)
         for seed, folder in finished.items():
             if not (folder / "model").is_dir():
-                train_seed(layout, name, model, seed, folder, device, run)
+                train_seed(layout, name, model, seed, folder, device, machine, run)
+            (folder / "resume.ckpt").unlink(missing_ok=True)
             done = read_json(folder / "curve.json")["run"]
             run.stopwatch.add(
                 f"train/seed-{seed}", done["seconds"], steps=done["steps"], measures=done["measures"]
@@ -93,27 +105,61 @@ def fingerprint(layout: Layout, model: Model, seed: int, device: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def train_seed(
-    layout: Layout, name: str, model: Model, seed: int, folder: Path, device: str, run: Run
-) -> None:
-    """Train one seed and keep the outcome in `folder`/model and `folder`/curve.json."""
-    tokenizer = TextTokenizer.load(layout.tokenizer(model.tokenizer) / TOKENIZER)
+def open_data(layout: Layout, model: Model) -> tuple[TextTokenizer, EncodedCorpus, EncodedCorpus]:
+    """The tokenizer of a model and the encoded splits for training and validation."""
     encoded = layout.encoded(model.corpus, model.tokenizer)
     train, valid = (EncodedCorpus.open(encoded, split) for split in ("train", "valid"))
-    say(
-        f"{encoded}: {len(train.ids):,} tokens in {len(train):,} sentences -> {layout.models / name} (seed {seed})"
-    )
-    trained = fit(
-        model.config,
-        model.training,
-        tokenizer,
-        train,
-        valid,
+    return TextTokenizer.load(layout.tokenizer(model.tokenizer) / TOKENIZER), train, valid
+
+
+def compute(
+    model: Model,
+    tokenizer: TextTokenizer,
+    train: EncodedCorpus,
+    valid: EncodedCorpus,
+    seed: int,
+    folder: Path,
+    device: str,
+    machine: Machine,
+    progress: Progress | None = None,
+    report: Report | None = None,
+) -> Trained:
+    """The training itself, which every process of the machine takes part in."""
+    return fit(
+        *(model.config, model.training, tokenizer, train, valid),
         seed=seed,
         resume=folder / "resume.ckpt",
         device=device,
-        progress=not quiet(),
-        report=lambda metric, value, step: run.log_metric(f"{metric}/seed-{seed}", value, step),
+        machine=machine,
+        progress=progress,
+        report=report,
+    )
+
+
+def train_seed(
+    layout: Layout,
+    name: str,
+    model: Model,
+    seed: int,
+    folder: Path,
+    device: str,
+    machine: Machine,
+    run: Run,
+) -> None:
+    """Train one seed and keep the outcome in `folder`/model and `folder`/curve.json."""
+    tokenizer, train, valid = open_data(layout, model)
+    if (folder / "resume.ckpt").is_file():
+        say(f"{name}, seed {seed}: goes on from {folder / 'resume.ckpt'}")
+    with bar(f"{name}, seed {seed}: steps", model.training.steps) as shown:
+
+        def report(metric: str, value: float, step: int) -> None:
+            run.log_metric(f"{metric}/seed-{seed}", value, step)
+            shown.describe(f"{name}, seed {seed}: {metric.replace('_', ' ')} {value:.3f}, steps")
+
+        trained = compute(model, tokenizer, train, valid, seed, folder, device, machine, shown.set, report)
+    say(
+        f"{name}, seed {seed}: validation loss {trained.curve[-1][1]:.3f}, {trained.steps:,} steps "
+        f"in {trained.seconds:.1f} s{machine.in_words} -> {layout.models / name}"
     )
     if trained.filled is not None:
         say(f"{name} started from {trained.filled}")
@@ -128,6 +174,7 @@ def train_seed(
         parameters=trained.network.parameter_count,
         model=model.config,
         training=model.training,
+        encoding=sha256(layout.encoded(model.corpus, model.tokenizer) / MANIFEST),
     )
     write_json(
         folder / "curve.json",
@@ -139,20 +186,19 @@ def train_seed(
             "run": {
                 "seconds": trained.seconds,
                 "steps": trained.steps,
-                "measures": speed(model, trained, device),
+                "measures": speed(model, trained, device, machine),
             },
         },
     )
     with atomic_dir(folder / "model") as output:
         save_model(output, {"last": trained.network.state_dict(), "best": trained.best}, card, tokenizer)
-    (folder / "resume.ckpt").unlink(missing_ok=True)
 
 
-def speed(model: Model, trained: Trained, device: str) -> dict[str, float]:
-    """How well the last run of a training used the device; empty where it had no steps left to do.
+def speed(model: Model, trained: Trained, device: str, machine: Machine) -> dict[str, float]:
+    """How well the last run of a training used its devices; empty where it had no steps left to do.
 
     The shares are of the seconds of its steps; `flops-utilisation` is of the measured peak of this device's matrix
-    products in the training's precision, and counts real tokens alone.
+    products in the training's precision, times the number of devices, and counts real tokens alone.
     """
     work = trained.work
     if not trained.run_tokens:
@@ -164,8 +210,9 @@ def speed(model: Model, trained: Trained, device: str) -> dict[str, float]:
         work.targets,
         work.pairs / trained.run_tokens,
     )
-    peak = matrix_product_peak(device, model.training.precision)
+    peak = matrix_product_peak(device, model.training.precision) * machine.processes
     return {
+        "devices": machine.processes,
         "tokens-per-second": trained.run_tokens / work.seconds,
         "flops-per-second": flops / work.seconds,
         "peak-flops-per-second": peak,

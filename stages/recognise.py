@@ -17,7 +17,7 @@ from pipeline.progress import bar, say
 from pipeline.run import choose_device, main, set_threads
 from pipeline.tracking import Run, stage_run
 from quartet.errors import InputError
-from quartet.files import atomic_dir, sha256, write_json
+from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
 from quartet.nbest.generate import speech
 from quartet.nbest.generate.transcripts import write_transcripts
 from quartet.nbest.generate.utterances import FORMATS, read_utterances
@@ -46,6 +46,7 @@ def recognise(name: str) -> None:
         }
         packages = (*PACKAGES, *ENGINE_PACKAGES[settings.engine])
         manifest: dict[str, Any] = {
+            "version": MANIFEST_VERSION,
             "model": {"source": settings.source, "sha256": recogniser.content},
             "engine": settings.engine,
             "precision": settings.precision,

@@ -51,7 +51,7 @@ def report() -> None:
         for name in ("results.jsonl", "timings.jsonl", "metrics.json", "README.md", "index.html", "figures"):
             run.log_artifact(layout.report / name)
         run.log_results(found)
-    restored = sync(params)
+    restored = sync(params, found)
     if restored:
         say(f"MLflow: {len(restored)} run(s) logged for what DVC took from its cache")
     say(f"{len(found)} results -> {layout.report / 'README.md'} and index.html")

@@ -37,7 +37,7 @@ def runtime() -> None:
                 rows += measured(params, timings, device)
         write_results(layout.rows("runtime"), rows)
         run.log_results(rows)
-    say(f"{len(rows)} rows of {', '.join(params.runtime.models)} -> {layout.rows('runtime')}")
+        say(f"{len(rows)} rows of {', '.join(params.runtime.models)}")
 
 
 def systems_on(device: str, models: list[LanguageModel], bert: bool) -> list[System]:

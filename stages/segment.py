@@ -34,12 +34,12 @@ def segment(name: str) -> None:
             )
         run.log_manifest(manifest)
         run.set_tag("segmenter", manifest["segmenter"])
-    for split, counts in manifest["splits"].items():
-        say(
-            f"{name} {split}: {counts['documents']:,} documents, {counts['paragraphs']:,} paragraphs, "
-            f"{counts['sentences']:,} sentences, {counts['words']:,} words -> {layout.segments(name) / split}.jsonl"
-        )
-    say(f"{name}: sentences by Punkt, {manifest['segmenter']}")
+        for split, counts in manifest["splits"].items():
+            say(
+                f"{name} {split}: {counts['documents']:,} documents, {counts['paragraphs']:,} paragraphs, "
+                f"{counts['sentences']:,} sentences, {counts['words']:,} words"
+            )
+        say(f"{name}: sentences by Punkt, {manifest['segmenter']}")
 
 
 if __name__ == "__main__":

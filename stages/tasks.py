@@ -17,7 +17,7 @@ from pipeline.task_sets import check_roles, file_name, published, read_task
 from pipeline.tracking import stage_run
 from quartet.errors import InputError
 from quartet.evaluation.datasets import SimilaritySet, WordPairs
-from quartet.files import atomic_dir, write_json
+from quartet.files import MANIFEST_VERSION, atomic_dir, write_json
 
 
 def tasks(name: str) -> None:
@@ -29,12 +29,13 @@ def tasks(name: str) -> None:
     with stage_run(params, "tasks", name) as run:
         try:
             manifest = fetch_and_read(params, name, task, folder)
-            say(f"{name}: {counted(manifest['items'])} items of {task.kind} -> {folder}")
+            say(f"{name}: {counted(manifest['items'])} items of {task.kind}")
         except Unavailable as error:
             form = published(name, task)
             if form is None:
                 raise
             manifest = {
+                "version": MANIFEST_VERSION,
                 "kind": task.kind,
                 "available": False,
                 "reason": f"{error.place}: {error.reason}",
@@ -57,7 +58,13 @@ def fetch_and_read(params: Params, name: str, task: Task, folder: Path) -> dict[
             found = read_task(temporary, name, task)
         except InputError as error:
             raise _at_source(error, temporary, task) from error
-        manifest = {"kind": task.kind, "license": task.license, "items": items(found), "files": files}
+        manifest = {
+            "version": MANIFEST_VERSION,
+            "kind": task.kind,
+            "license": task.license,
+            "items": items(found),
+            "files": files,
+        }
         if task.format is not None:
             manifest["format"] = task.format
         write_json(temporary / MANIFEST, manifest)

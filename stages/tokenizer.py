@@ -10,7 +10,7 @@ from pipeline.params import Tokenizer, entry, load
 from pipeline.progress import say
 from pipeline.run import main
 from pipeline.tracking import stage_run
-from quartet.files import atomic_dir, sha256, write_json
+from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
 from quartet.pretrained import local_folder
 from quartet.text.documents import SentencesOf
 from quartet.text.pretrained_vocabulary import read_vocabulary
@@ -28,6 +28,7 @@ def tokenizer(name: str) -> None:
         with atomic_dir(layout.tokenizer(name)) as folder:
             made.save(folder / TOKENIZER)
             manifest = {
+                "version": MANIFEST_VERSION,
                 "corpus": settings.corpus,
                 "kind": settings.kind,
                 "vocab_size": made.vocab_size,
@@ -37,7 +38,7 @@ def tokenizer(name: str) -> None:
             write_json(folder / MANIFEST, manifest)
         run.log_manifest(manifest)
         run.log_artifact(layout.tokenizer(name) / TOKENIZER)
-    say(f"{settings.source or text}: {made.vocab_size:,} entries -> {layout.tokenizer(name) / TOKENIZER}")
+        say(f"{name}: {made.vocab_size:,} entries from {settings.source or text}")
 
 
 def trained(settings: Tokenizer, text: Path) -> tuple[TextTokenizer, dict[str, Any]]:

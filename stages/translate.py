@@ -14,11 +14,11 @@ from typing import Any
 import quartet
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params, Translator, entry, load
-from pipeline.progress import bar, quiet, say
+from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import choose_device, main, set_threads
 from pipeline.tracking import Run, stage_run
-from quartet.files import atomic_dir, atomic_path, read_json, sha256, write_json
+from quartet.files import MANIFEST_VERSION, atomic_dir, atomic_path, read_json, sha256, write_json
 from quartet.nbest.generate import beam, translation, writing
 from quartet.nbest.generate.pairs import encode_pairs
 from quartet.nbest.generate.parallel import ParallelText, read_parallel
@@ -29,7 +29,7 @@ from quartet.results import Measure, Result, write_results
 #: The code that decides what a training does: a change of it starts anew. The search is no part of it.
 CODE = (
     *(f"nbest/generate/{name}.py" for name in ("pairs", "parallel", "training", "translation", "vocabulary")),
-    *(f"training/{name}.py" for name in ("callbacks", "fit", "optim", "randomness")),
+    *(f"training/{name}.py" for name in ("callbacks", "divergence", "fit", "optim", "randomness")),
 )
 SPLITS = ("train", "dev", "test")
 #: Whose version may change a number.
@@ -50,13 +50,16 @@ def translate(name: str) -> None:
     run_id = unfinished_run.read_text() if unfinished_run.is_file() else None
     with stage_run(params, "translate", name, run_id=run_id) as run:
         folder.mkdir(parents=True, exist_ok=True)
-        unfinished_run.write_text(run.id)
+        with atomic_path(unfinished_run) as temporary:
+            temporary.write_text(run.id)
         if not (folder / "model").is_dir():
             train(name, settings, texts, folder, device, run)
+        (folder / "resume.ckpt").unlink(missing_ok=True)
         translator = translation.load_translator(folder / "model", device)
         curve = read_json(folder / "curve.json")
         run.stopwatch.add("train", **curve["run"])
         manifest: dict[str, Any] = {
+            "version": MANIFEST_VERSION,
             "languages": settings.languages,
             "model": dataclasses.asdict(settings.config),
             "tokenizer": dataclasses.asdict(settings.tokenizer),
@@ -122,19 +125,20 @@ def train(
     tokenizer = train_pieces([*text.source, *text.target], settings.tokenizer)
     pairs = {split: encode_pairs(texts[split], tokenizer, settings.max_length) for split in ("train", "dev")}
     say(f"{' and '.join(settings.train)}: {len(text):,} pairs -> translator {name}")
-    trained = fit_translator(
-        settings.config,
-        settings.training,
-        tokenizer.vocab_size,
-        pairs["train"],
-        pairs["dev"],
-        label_smoothing=settings.label_smoothing,
-        seed=settings.seed,
-        resume=folder / "resume.ckpt",
-        device=device,
-        progress=not quiet(),
-        report=run.log_metric,
-    )
+    with bar(f"{name}: steps", settings.training.steps) as shown:
+        trained = fit_translator(
+            settings.config,
+            settings.training,
+            tokenizer.vocab_size,
+            pairs["train"],
+            pairs["dev"],
+            label_smoothing=settings.label_smoothing,
+            seed=settings.seed,
+            resume=folder / "resume.ckpt",
+            device=device,
+            progress=shown.set,
+            report=run.log_metric,
+        )
     card = translation.TranslatorCard(
         name=name,
         languages=settings.languages,
@@ -160,7 +164,6 @@ def train(
     )
     with atomic_dir(folder / "model") as output:
         translation.save_translator(output, translation.Translator(trained.network, tokenizer, card))
-    (folder / "resume.ckpt").unlink(missing_ok=True)
 
 
 def decode(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from quartet.errors import InputError
 from quartet.files import atomic_dir, atomic_path, read_json, read_jsonl, sha256, write_json, write_jsonl
+from tests.imports import ROOT
 
 
 def leftovers(folder: Path) -> list[str]:
@@ -69,6 +73,31 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         pass
     with pytest.raises(InputError, match="cannot be written"), atomic_dir(tmp_path / "file" / "out"):
         pass
+
+
+def test_what_a_killed_writer_left_is_removed_and_no_more(tmp_path: Path) -> None:
+    """A process gets SIGKILL while it writes a file and a folder; the next writer of each clears its own."""
+    script = (
+        "import os, signal, sys\n"
+        "from quartet.files import atomic_dir, atomic_path\n"
+        "with atomic_path('out.txt') as file, atomic_dir('model') as folder:\n"
+        "    file.write_text('half'); (folder / 'half').touch()\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    for _ in range(2):
+        killed = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, check=False)
+        assert killed.returncode == -signal.SIGKILL
+    assert len(leftovers(tmp_path)) == 2, "the second had cleared what the first left"
+    with atomic_path(tmp_path / "out.txt") as outer:
+        outer.write_text("outer")
+        with atomic_path(tmp_path / "out.txt") as inner:
+            inner.write_text("inner")
+        assert outer.read_text() == "outer", "what is in use stays"
+    assert (tmp_path / "out.txt").read_text() == "outer"
+    with atomic_dir(tmp_path / "model"):
+        pass
+    assert leftovers(tmp_path) == ["model", "out.txt"]
 
 
 def test_the_hash_is_of_the_bytes(tmp_path: Path) -> None:

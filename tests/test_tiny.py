@@ -108,7 +108,9 @@ def test_mlflow_has_one_finished_run_a_stage_instance(clone: Clone) -> None:
     client = MlflowClient(f"sqlite:///{clone.folder / 'mlflow.db'}")
     experiment = client.get_experiment_by_name("tiny")
     assert experiment is not None
-    runs = client.search_runs([experiment.experiment_id])
+    every = client.search_runs([experiment.experiment_id])
+    assert {run.info.status for run in every} == {"FINISHED"}
+    runs = [run for run in every if run.data.tags["stage"] not in ("repro", "model")]
     names = [run.info.run_name for run in runs]
     locked = (clone.folder / "dvc.lock").read_text(encoding="utf-8")
     stages = [
@@ -116,9 +118,17 @@ def test_mlflow_has_one_finished_run_a_stage_instance(clone: Clone) -> None:
     ]
     tracked = {name.replace("@", "/") for name in stages}
     assert sorted(names) == sorted(tracked)
-    assert {run.info.status for run in runs} == {"FINISHED"}
+    (parent,) = [run for run in every if run.data.tags["stage"] == "repro"]
+    assert {run.data.tags["mlflow.parentRunId"] for run in runs} == {parent.info.run_id}
+    models = {run.info.run_name: run for run in every if run.data.tags["stage"] == "model"}
+    assert {"tta", "segatron-xl", "first-pass", "oracle"} <= set(models)
+    assert "perplexity/wikipedia-sample/test/loss" in models["tta"].data.metrics
+    assert {version.run_id for version in client.search_model_versions("name = 'tiny.tta'")} == {
+        run.info.run_id for run in runs if run.info.run_name == "pretrain/tta"
+    }
+    assert "| `tta` | lae |" in experiment.tags["mlflow.note.content"]
     tta = next(run for run in runs if run.info.run_name == "pretrain/tta")
-    assert tta.data.params["models.tta.layers"] == "1"
+    assert tta.data.params["models.layers"] == "1"
     assert tta.data.tags["objective"] == "lae"
     assert "validation_loss/seed-1" in tta.data.metrics
     attached = {file.path for file in client.list_artifacts(tta.info.run_id)}

@@ -21,6 +21,7 @@ from pipeline.params.nli import Nli
 from pipeline.params.qa import Race, Squad
 from pipeline.params.recogniser import Recogniser
 from pipeline.params.source import Source
+from pipeline.params.trainer import Trainer
 from pipeline.params.translator import Translator
 from pipeline.params.vectors import Vectors
 from quartet.models.config import ModelConfig
@@ -211,7 +212,7 @@ class Params:
     """The whole file.
 
     ``threads`` 0 means all cores, ``device`` auto CUDA where there is one; ``bootstrap`` is the number of resamplings
-    behind each interval.
+    behind each interval. ``trainer`` is no stage's: the machine decides no outcome.
     """
 
     experiment: str
@@ -219,6 +220,7 @@ class Params:
     device: Literal["auto", "cpu", "cuda"]
     threads: Size
     data: Data
+    trainer: Trainer = dataclasses.field(default_factory=Trainer)
     corpora: dict[str, Corpus]
     segmentation: Segmentation
     tokenizers: dict[str, Tokenizer]

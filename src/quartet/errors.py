@@ -18,11 +18,13 @@ _SYSTEM: dict[int, str] = {
     errno.EROFS: "write somewhere else, or make it writable",
     errno.EACCES: "check the rights of the file and its folder",
     errno.EFBIG: "raise the limit of the size of files (ulimit -f)",
+    errno.EIO: "check the disk and the space on it",
 }
 #: What SQLite says of the same.
 _SQLITE = {
     "database or disk is full": errno.ENOSPC,
     "attempt to write a readonly database": errno.EACCES,
+    "disk I/O error": errno.EIO,
 }
 
 

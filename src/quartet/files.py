@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from quartet.errors import InputError
+from quartet.errors import InputError, system_error
 
 #: How the names of unfinished files and folders begin; .dvcignore leaves them out.
 TEMPORARY = ".unfinished-"
+#: Of what manifests and cards say; a reader refuses those of another one.
+MANIFEST_VERSION: Final = 1
 
 
 def _open_mode(path: Path) -> None:
@@ -29,52 +32,108 @@ def _open_mode(path: Path) -> None:
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path in the same folder; move it onto `path` on success, remove it on failure.
 
+    What a killed process left of the same file is removed first.
+
     Raises:
-        InputError: the folder cannot be written (read-only or full).
+        InputError: the file cannot be written (the disk is full, the folder read-only).
     """
     path = Path(path)
-    try:
+    with _opened(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(
             prefix=f"{TEMPORARY}{path.name}.", suffix=path.suffix, dir=path.parent
         )
-        os.close(handle)
-    except OSError as error:
-        raise InputError(
-            path, f"cannot be written ({error.strerror})", "check the folder's rights"
-        ) from error
     temporary = Path(name)
     try:
-        yield temporary
-        _open_mode(temporary)
-        temporary.replace(path)
+        with _locked(handle), _written(path, temporary):
+            _sweep(path)
+            yield temporary
+            _open_mode(temporary)
+            temporary.replace(path)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
 
 
 @contextmanager
 def atomic_dir(path: str | Path) -> Iterator[Path]:
     """Yield a temporary folder beside `path`; put it in the place of `path` on success, remove it on failure.
 
+    What a killed process left of the same folder is removed first.
+
     Raises:
-        InputError: the parent folder cannot be written.
+        InputError: the folder cannot be written (the disk is full, its parent read-only).
     """
     path = Path(path)
-    try:
+    with _opened(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{path.name}.", dir=path.parent))
-    except OSError as error:
-        raise InputError(
-            path, f"cannot be written ({error.strerror})", "check the folder's rights"
-        ) from error
+    old = temporary.with_name(f"{temporary.name}.old")
     try:
-        yield temporary
-        _open_mode(temporary)
-        if path.is_dir():
-            shutil.rmtree(path)
-        temporary.replace(path)
+        with _locked(os.open(temporary, os.O_RDONLY)), _written(path, temporary):
+            _sweep(path)
+            yield temporary
+            _open_mode(temporary)
+            if path.is_dir():
+                path.rename(old)  # a folder that is being removed is not whole
+            temporary.replace(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[None]:
+    """Say of any error that `path` cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        known = system_error(error)
+        remedy = known.remedy if known else "check the folder's rights"
+        raise InputError(path, f"cannot be written ({error.strerror})", remedy) from error
+
+
+@contextmanager
+def _written(path: Path, temporary: Path) -> Iterator[None]:
+    """Name `path` where the disk is full, instead of the temporary file, another library's words or nothing."""
+    try:
+        yield
+    except Exception as error:
+        named = error.filename if isinstance(error, OSError) else None
+        if named is not None and not Path(os.fsdecode(named)).is_relative_to(temporary):
+            raise  # of another file
+        known = None if isinstance(error, InputError) else system_error(error, path)
+        if known is None:
+            raise
+        raise InputError(path, f"cannot be written ({known.reason})", known.remedy) from error
+
+
+@contextmanager
+def _locked(handle: int) -> Iterator[None]:
+    """Hold a lock on an open file or folder, and close it: whoever cannot have the lock knows that it is in use."""
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _sweep(path: Path) -> None:
+    """Remove what killed writers of `path` left: temporary files and folders that nobody holds a lock on."""
+    for entry in os.scandir(path.parent):
+        if not entry.name.startswith(f"{TEMPORARY}{path.name}."):
+            continue
+        with suppress(OSError):
+            handle = os.open(entry.path, os.O_RDONLY)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path)
+                else:
+                    Path(entry.path).unlink()
+            finally:
+                os.close(handle)
 
 
 def sha256(path: str | Path) -> str:
@@ -114,8 +173,8 @@ def parse_jsonl(lines: Iterable[tuple[int, bytes]], path: str | Path) -> Iterato
         if not raw.strip():
             continue
         try:
-            row = json.loads(raw.decode("utf-8"))
-        except ValueError as error:  # of the bytes, of the JSON, of a number of thousands of digits
+            row = _json(raw.decode("utf-8"))
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{path}:{number}", f"not a line of JSON ({error})") from error
         if not isinstance(row, dict):
             raise InputError(f"{path}:{number}", f"a JSON object was expected, not {type(row).__name__}")
@@ -141,11 +200,29 @@ def read_json(path: str | Path) -> Any:
     """
     path = Path(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return _json(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise InputError(path, "no such file") from error
-    except ValueError as error:  # of the bytes, of the JSON, of a number of thousands of digits
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:
         raise InputError(path, f"not valid JSON ({error})") from error
+
+
+def _json(text: str) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        ValueError: it is no JSON, has a number of thousands of digits, or half a surrogate pair, which is no text.
+        RecursionError: it is nested too deeply.
+    """
+    value = json.loads(text)
+    if "\\ud" in text or "\\uD" in text:  # the only way to write half a pair
+        try:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            raise ValueError("a text holds half a surrogate pair") from None
+    return value
 
 
 def write_json(path: str | Path, value: Any) -> None:

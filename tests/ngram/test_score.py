@@ -21,7 +21,7 @@ from quartet.ngram.estimate import estimate
 from quartet.ngram.score import NgramLM, load, open_arpa
 from quartet.ngram.tokens import splitter
 from quartet.text.encoded import EncodedCorpus
-from quartet.text.tokenizer import TextTokenizer
+from quartet.text.tokenizer import TextTokenizer, train_tokenizer
 from tests.ngram.reference import FIXTURES, Arpa
 
 WORDS = TokenConfig(lowercase=True, punctuation="strip")
@@ -42,6 +42,7 @@ def make(folder: Path, tokens: TokenConfig, texts: list[str], tokenizer: TextTok
         tokens=tokens,
         ngram=config,
         sha256=sha256(folder / ARPA),
+        tokenizer="" if tokenizer is None else tokenizer.sha256,
     )
     card.save(folder)
     if tokenizer is not None:
@@ -122,6 +123,10 @@ def test_pieces_come_from_the_folders_own_tokenizer(
     assert reading.unknown.tolist() == [False, False, False]
     assert len(reading.logprobs) == 4
     assert "pieces" in pieces.scale
+    train_tokenizer("wordpiece", ["another text"], 150, True).save(tmp_path / "pieces" / TOKENIZER)
+    names = rf"tokenizer\.json: is the tokenizer \w{{12}}, manifest\.json names {tokenizer.sha256[:12]}; "
+    with pytest.raises(InputError, match=names):
+        load(tmp_path / "pieces")
 
 
 def test_a_missing_kenlm_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pipeline import tracking
 from pipeline.layout import Layout
 from pipeline.mlflow_store import tracking_uri
 from pipeline.params import Params, load
 from pipeline.results import rows_of
+from pipeline.tracked.names import commit_of_tree
 from pipeline.tracking import stage_run, sync
 from quartet.errors import InputError
 from quartet.files import sha256, write_json
@@ -79,15 +81,13 @@ def test_a_run_holds_all_that_its_stage_did(params: Params) -> None:
     assert logged.info.run_name == "rerank/tta"
     assert logged.info.status == "FINISHED"
     tags = logged.data.tags
-    assert {
-        key: tags[key] for key in ("stage", "variant", "model", "objective", "positions", "experiment")
-    } == {
+    assert {key: tags[key] for key in ("stage", "variant", "model", "objective", "positions", "preset")} == {
         "stage": "rerank",
         "variant": "tta",
         "model": "tta",
         "objective": "lae",
         "positions": "sequence",
-        "experiment": params.experiment,
+        "preset": params.experiment,
     }
     assert tags["content"] == sha256(Layout(params.experiment).rows("rerank", "tta"))
     assert tags["commit"]
@@ -104,9 +104,9 @@ def test_a_models_settings_are_flat_and_its_own(params: Params) -> None:
     from pipeline.tracking import stage_params
 
     flat = stage_params(params, "pretrain", "tta")
-    assert flat["models.tta.training.steps"] == "30"
-    assert flat["models.tta.positions"] == '["sequence"]'
-    assert flat["models.tta.tta.first_query"] == "position"
+    assert flat["models.training.steps"] == "30"
+    assert flat["models.positions"] == '["sequence"]'
+    assert flat["models.tta.first_query"] == "position"
     assert not any("segatron" in key for key in flat)
 
 
@@ -182,9 +182,9 @@ def test_an_unusable_address_is_said(params: Params, monkeypatch: pytest.MonkeyP
 
 def test_outside_git_the_commit_is_unknown(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(workspace.parent))
-    assert tracking._commit() == "unknown"
+    assert commit_of_tree() == "unknown"
     monkeypatch.setenv("PATH", "")
-    assert tracking._commit() == "unknown"
+    assert commit_of_tree() == "unknown"
 
 
 WRITER = """
@@ -192,11 +192,13 @@ import sys
 from pipeline.params import load
 from pipeline.tracking import stage_run
 params = load()
-for number in range(4):
+for number in range(int(sys.argv[2])):
     with stage_run(params, "report", sys.argv[1]) as run:
-        for step in range(5):
-            run.log_metric("loss", float(step), step=step)
+        for step in range(3):
+            run.log_metric("loss", number + step / 10, step=step)
+        run.log_metrics({f"metric/{index}": float(index) for index in range(20)})
 """
+PROCESSES, RUNS = 3, 50
 
 
 def test_writers_at_the_same_time_lose_nothing(
@@ -210,22 +212,32 @@ def test_writers_at_the_same_time_lose_nothing(
     }
     writers = [
         subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(number)], env=environment, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-c", WRITER, str(number), str(RUNS)],
+            env=environment,
+            stderr=subprocess.PIPE,
+            text=True,
         )
-        for number in range(3)
+        for number in range(PROCESSES)
     ]
     for writer in writers:
-        _, error = writer.communicate(timeout=180)
+        _, error = writer.communicate(timeout=300)
         assert writer.returncode == 0, error
     logged = runs(params)
-    assert len(logged) == 12
-    from mlflow.tracking import MlflowClient
-
-    client = MlflowClient(tracking_uri=tracking_uri())
-    for run in logged:
-        assert run.info.status == "FINISHED"
-        history = client.get_metric_history(run.info.run_id, "loss")
-        assert [point.value for point in sorted(history, key=lambda point: point.step)] == [0, 1, 2, 3, 4]
+    assert len(logged) == PROCESSES * RUNS
+    assert {run.info.status for run in logged} == {"FINISHED"}
+    written = {
+        run.info.run_id: {
+            (key, value) for key, value in run.data.metrics.items() if key.startswith("metric/")
+        }
+        for run in logged
+    }
+    assert all(found == {(f"metric/{i}", float(i)) for i in range(20)} for found in written.values())
+    with closing(sqlite3.connect(workspace / "new.db")) as database:
+        points = database.execute("select run_uuid, step, value from metrics where key = 'loss'").fetchall()
+    assert len(points) == PROCESSES * RUNS * 3
+    by_run = {run_id: [value for each, _, value in sorted(points) if each == run_id] for run_id in written}
+    expected = [[n, n + 0.1, n + 0.2] for n in range(RUNS) for _ in range(PROCESSES)]
+    assert sorted(by_run.values()) == sorted(expected)
 
 
 def test_telemetry_is_off_whoever_imports_mlflow() -> None:

@@ -39,10 +39,12 @@ CHANGES = {
     "threads: 0": "threads: 1",
     "steps: 30,": "steps: 400,",
     "validate_every: 15,": "validate_every: 50,",
-    "checkpoint_every: 15}": "checkpoint_every: 20}",
+    "checkpoint_every: 15}": "checkpoint_every: 10}",
 }
 #: What a training's stage is drawn more often than another that takes as long.
 TRAINING = 3.0
+#: How much the pace of the last stage counts for the pace that is expected of the next: other work comes and goes.
+NEWS = 0.4
 #: Stages whose outputs hold durations.
 TIMED = ("runtime", "report")
 #: What a DVC that was killed while it wrote says when it is started again.
@@ -65,10 +67,15 @@ class Kill:
 
 
 class Project:
-    """A copy of the project with a git and a DVC of its own."""
+    """A copy of the project with a git and a DVC of its own.
+
+    Attributes:
+        pace: the time that stages take just now, as a multiple of what they took in the undisturbed run.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.pace = 1.0
         folder.mkdir(parents=True)
         for name in PARTS:
             source = ROOT / name
@@ -76,11 +83,7 @@ class Project:
                 shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copyfile(source, folder / name)
-        text = (ROOT / "presets" / "tiny.yaml").read_text(encoding="utf-8")
-        for old, new in CHANGES.items():
-            assert old in text, f"tiny.yaml has no {old!r} any more"
-            text = text.replace(old, new)
-        (folder / "params.yaml").write_text(text, encoding="utf-8")
+        (folder / "params.yaml").write_text(settings(), encoding="utf-8")
         (folder / ".gitignore").write_text("/artifacts/\n/mlflow.db*\n/mlruns/\n__pycache__\n/reports/\n")
         self.environment = {
             **{name: value for name, value in os.environ.items() if name != "MLFLOW_TRACKING_URI"},
@@ -112,14 +115,15 @@ class Project:
         )
 
     def repro(
-        self, log: IO[str], moments: dict[str, list[float]]
+        self, log: IO[str], moments: dict[str, list[float]], usual: dict[str, float]
     ) -> tuple[int, Kill | None, dict[str, float]]:
         """Run `dvc repro` until it ends or is killed.
 
         Args:
             log: gets what it says.
-            moments: of each stage, the seconds after its start when it is killed, the next first; those that were used
-                are taken out.
+            moments: of each stage, when to kill it, as shares of its time; the first is taken out when it is used. One
+                that a stage was too quick for is the next stage's.
+            usual: the seconds of each stage in the undisturbed run.
 
         Returns:
             the exit code, the kill, and the seconds of each stage that ran to its end.
@@ -128,27 +132,29 @@ class Project:
         assert process.stdout is not None
         lines: queue.Queue[str | None] = queue.Queue()
         threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
-        stage, begun, due = "", 0.0, float("inf")
+        stage, begun, share = "", 0.0, -1.0
         seconds: dict[str, float] = {}
         while True:
+            wait = None
+            if share >= 0:
+                wait = max(0.0, begun + share * usual[stage] * self.pace - time.monotonic())
             try:
-                line = lines.get(timeout=max(0.0, due - time.monotonic()) if due < float("inf") else None)
+                line = lines.get(timeout=wait)
             except queue.Empty:
-                return process.returncode or 0, self._kill(process, stage), seconds
-            if line is None:
-                break
-            log.write(line)
-            if (match := STARTED.search(line)) is not None:
-                now = time.monotonic()
-                if stage:
-                    seconds[stage] = now - begun
-                stage, begun = match[1], now
-                if due == float("inf") and moments.get(stage):
-                    due = now + moments[stage].pop(0)
-        code = process.wait()
-        if stage:
-            seconds[stage] = time.monotonic() - begun
-        return code, None, seconds
+                return 0, self._kill(process, stage), seconds
+            ended = line is None
+            log.write(line or "")
+            started = STARTED.search(line or "")
+            if stage and (ended or started):
+                seconds[stage] = time.monotonic() - begun
+                if usual:
+                    self.pace += NEWS * (seconds[stage] / usual[stage] - self.pace)
+            if ended:
+                return process.wait(), None, seconds
+            if started:
+                stage, begun = started[1], time.monotonic()
+                if share < 0 and moments.get(stage):
+                    share = moments[stage].pop(0)
 
     def _kill(self, process: subprocess.Popen[str], stage: str) -> Kill:
         children = psutil.Process(process.pid).children(recursive=True)
@@ -187,9 +193,19 @@ def _read(stream: IO[str], lines: queue.Queue[str | None]) -> None:
 
 
 def _command(process: psutil.Process) -> list[str]:
+    found: list[str] = []
     with contextlib.suppress(psutil.Error):
-        return process.cmdline()
-    return []
+        found = process.cmdline()
+    return found
+
+
+def settings() -> str:
+    """What params.yaml is."""
+    text = (ROOT / "presets" / "tiny.yaml").read_text(encoding="utf-8")
+    for old, new in CHANGES.items():
+        assert old in text, f"tiny.yaml has no {old!r} any more"
+        text = text.replace(old, new)
+    return text
 
 
 def kind(stage: str) -> str:
@@ -198,24 +214,36 @@ def kind(stage: str) -> str:
 
 
 def plan(seconds: dict[str, float], kills: int, draw: random.Random) -> dict[str, list[float]]:
-    """Of each stage the moments of its kills: one of each kind at least, the others in proportion to the seconds."""
+    """Of each stage the moments of its kills, as shares of its time.
+
+    Each kind of stage gets one, and what is left is drawn in proportion to the seconds.
+    """
     stages = list(seconds)
-    kinds = list(dict.fromkeys(map(kind, stages)))
-    chosen = [draw.choice([stage for stage in stages if kind(stage) == each]) for each in kinds]
-    weights = [seconds[stage] * (TRAINING if kind(stage) == "pretrain" else 1.0) for stage in stages]
-    chosen += draw.choices(stages, weights, k=max(0, kills - len(chosen)))
     moments: dict[str, list[float]] = {stage: [] for stage in stages}
-    for stage in chosen:
-        moments[stage].append(draw.uniform(0.0, seconds[stage]))
+    for each in dict.fromkeys(map(kind, stages)):  # well before its end: it must not be missed
+        moments[draw.choice([stage for stage in stages if kind(stage) == each])].append(
+            draw.uniform(0.0, 0.6)
+        )
+    weights = [seconds[stage] * (TRAINING if kind(stage) == "pretrain" else 1.0) for stage in stages]
+    left = max(0, kills - sum(map(len, moments.values())))
+    for stage in draw.choices(stages, weights, k=left):
+        moments[stage].append(draw.random())
     return moments
 
 
-def disturbed(project: Project, moments: dict[str, list[float]], log: IO[str]) -> tuple[list[Kill], int]:
-    """Bring the project to its end through the kills; also how often DVC's own files had to be mended."""
+def disturbed(
+    project: Project, usual: dict[str, float], kills: int, draw: random.Random, log: IO[str]
+) -> tuple[list[Kill], int]:
+    """Bring the project to its end through the kills; also how often DVC's own files had to be mended.
+
+    Args:
+        usual: the seconds of each stage in the undisturbed run.
+    """
+    moments = plan(usual, kills, draw)
     done: list[Kill] = []
     mended = 0
     while True:
-        code, kill, _ = project.repro(log, moments)
+        code, kill, _ = project.repro(log, moments, usual)
         log.write(f"--- {kill or f'ended with {code}'}\n")
         log.flush()
         if kill is not None:
@@ -223,9 +251,7 @@ def disturbed(project: Project, moments: dict[str, list[float]], log: IO[str]) -
             print(f"{len(done):3} {kill}", flush=True)
             continue
         if code == 0:
-            if not any(moments.values()):
-                return done, mended
-            return done, mended  # what was planned for a stage that ended before its moment
+            return done, mended
         said = Path(log.name).read_text(encoding="utf-8").rpartition("--- Kill")[2]
         if not any(words in said for words in CUT):
             raise RuntimeError(f"`dvc repro` ended with {code}: see {log.name}")
@@ -267,12 +293,12 @@ def compare(folder: Path, kills: int, seed: int, log: IO[str]) -> int:
     """The runs, their comparison, and what it prints; returns the exit code."""
     began = time.monotonic()
     whole = Project(folder / "undisturbed")
-    code, _, seconds = whole.repro(log, {})
+    code, _, seconds = whole.repro(log, {}, {})
     if code:
         raise RuntimeError(f"the undisturbed `dvc repro` ended with {code}: see {log.name}")
     print(f"undisturbed: {len(seconds)} stages, {time.monotonic() - began:.0f} s", flush=True)
     killed = Project(folder / "killed")
-    done, mended = disturbed(killed, plan(seconds, kills, random.Random(seed)), log)
+    done, mended = disturbed(killed, seconds, kills, random.Random(seed), log)
     one, other = whole.outputs(), killed.outputs()
     equal: dict[str, bool] = {}
     for stage in seconds:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+import torch
 
 from quartet.errors import InputError
 from quartet.objectives.mlm import MaskedLM
@@ -83,12 +84,16 @@ def test_the_reading_one_by_one_runs_once_a_masked_token(
 ) -> None:
     model = random_model("bilm", small_corpus[0])
     tokens = len(model.tokenizer.encode("the old bridge"))
-    runs, rows = [], []
+    runs: list[int] = []
+    rows: list[int] = []
     model.network.register_forward_hook(lambda *_: runs.append(1))
     logits = model.network.target_logprobs
-    monkeypatch.setattr(
-        model.network, "target_logprobs", lambda h_ND, y_N: (rows.append(len(h_ND)), logits(h_ND, y_N))[1]
-    )
+
+    def counted(hidden_ND: torch.Tensor, targets_N: torch.Tensor) -> torch.Tensor:
+        rows.append(len(hidden_ND))
+        return logits(hidden_ND, targets_N)
+
+    monkeypatch.setattr(model.network, "target_logprobs", counted)
     systems_of(model)[0].call("rerank", ["the old bridge"])()
     assert len(runs) == tokens
     assert rows == [1] * tokens, "each pass makes its own logits"

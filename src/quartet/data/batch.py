@@ -57,10 +57,8 @@ class Batch:
         Args:
             targets: how many this batch has.
         """
-        rows = len(self.ids_BT)
-        edges = [rows * part // parts for part in range(parts + 1)]
         split = []
-        for part, (low, high) in enumerate(itertools.pairwise(edges)):
+        for part, (low, high) in enumerate(part_edges(len(self.ids_BT), parts)):
             real_BT = self.real_BT[low:high]
             width = max(1, int(real_BT.any(dim=0).sum()))
             following_B = None if self.following_B is None else self.following_B[low:high]
@@ -77,6 +75,11 @@ class Batch:
                 )
             )
         return split
+
+
+def part_edges(rows: int, parts: int) -> list[tuple[int, int]]:
+    """The first row of each part of a batch, and the one after its last."""
+    return list(itertools.pairwise(rows * part // parts for part in range(parts + 1)))
 
 
 class BatchSource(Protocol):

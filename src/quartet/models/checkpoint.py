@@ -97,6 +97,10 @@ def load_card(folder: Path) -> ModelCard:
             folder, "not a trained model: it has no config.json", "name a folder that pretrain wrote"
         )
     content: Any = read_json(path)
+    names = [field.name for field in dataclasses.fields(ModelCard)] if isinstance(content, dict) else []
+    absent = [name for name in names if name not in content]
+    if absent:  # also what a card in memory may do without
+        raise InputError(f"{path}: {absent[0]}", "Field required", "train or copy the model again")
     try:
         return TypeAdapter(ModelCard).validate_python(content)
     except ValidationError as error:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from quartet.errors import InputError
-from quartet.files import read_json, write_json
+from quartet.files import MANIFEST_VERSION, read_json, write_json
 from quartet.ngram.config import NgramConfig, TokenConfig
 from quartet.ngram.estimate import Estimated
 
@@ -30,6 +30,9 @@ class NgramCard:
         discounts: of counts 1, 2, and 3 or more, by the order's number.
         counted: sentences and tokens that were counted; empty sentences and reserved tokens that were not.
         sha256: of the ARPA file.
+        inputs: SHA-256 of each file that was counted, by its name.
+        tokenizer: SHA-256 of tokenizer.json where its pieces are counted; empty for words.
+        version: of the form of the manifest.
     """
 
     name: str
@@ -42,6 +45,9 @@ class NgramCard:
     discounts: dict[str, tuple[float, ...]]
     counted: dict[str, int]
     sha256: str
+    inputs: dict[str, str] = dataclasses.field(default_factory=dict)
+    tokenizer: str = ""
+    version: Literal[1] = MANIFEST_VERSION
 
     @classmethod
     def of(
@@ -54,6 +60,8 @@ class NgramCard:
         tokens: TokenConfig,
         ngram: NgramConfig,
         sha256: str,
+        inputs: dict[str, str] | None = None,
+        tokenizer: str = "",
     ) -> NgramCard:
         """The card of what was just estimated."""
         return cls(
@@ -67,6 +75,8 @@ class NgramCard:
             discounts={str(n): each for n, each in enumerate(estimated.discounts, start=1)},
             counted=dataclasses.asdict(estimated.tally),
             sha256=sha256,
+            inputs=inputs or {},
+            tokenizer=tokenizer,
         )
 
     @property
@@ -104,8 +114,13 @@ def load_card(folder: Path) -> NgramCard:
             f"not an n-gram model: it has no {ARPA} with a {MANIFEST}",
             "name a folder that ngram wrote",
         )
+    content: Any = read_json(path)
+    names = [field.name for field in dataclasses.fields(NgramCard)] if isinstance(content, dict) else []
+    absent = [name for name in names if name not in content]
+    if absent:  # also what a card in memory may do without
+        raise InputError(f"{path}: {absent[0]}", "Field required", "estimate or copy the model again")
     try:
-        return TypeAdapter(NgramCard).validate_python(read_json(path))
+        return TypeAdapter(NgramCard).validate_python(content)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])

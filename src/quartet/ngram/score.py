@@ -137,6 +137,12 @@ def load(folder: str | Path, seed: int = 0) -> NgramLM:
         )
     pieces = card.tokens.units == "pieces"
     tokenizer = TextTokenizer.load(folder / TOKENIZER) if pieces else None
+    if tokenizer is not None and tokenizer.sha256 != card.tokenizer:
+        raise InputError(
+            folder / TOKENIZER,
+            f"is the tokenizer {tokenizer.sha256[:12]}, {MANIFEST} names {card.tokenizer[:12] or 'none'}",
+            "estimate or copy the model again",
+        )
     return NgramLM(open_arpa(folder / ARPA), splitter(card.tokens, tokenizer), card, seed)
 
 

@@ -11,7 +11,7 @@ from types import TracebackType
 
 import numpy as np
 
-from quartet.errors import InputError
+from quartet.errors import InputError, system_error
 
 #: Keys that one question to the database may hold.
 BATCH = 500
@@ -81,6 +81,6 @@ class ScoreCache:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            raise InputError(
-                self.path, f"cannot be used as a cache of scores ({error})", "delete it"
-            ) from error
+            known = system_error(error)
+            remedy = known.remedy if known else "delete it"
+            raise InputError(self.path, f"cannot be used as a cache of scores ({error})", remedy) from error

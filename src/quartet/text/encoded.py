@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from quartet.errors import InputError
-from quartet.files import read_json
+from quartet.files import MANIFEST_VERSION, read_json, sha256
+
+if TYPE_CHECKING:
+    from quartet.text.tokenizer import TextTokenizer
 
 Ids: TypeAlias = NDArray[np.uint16] | NDArray[np.int32]
 
@@ -23,6 +26,21 @@ COLUMNS: dict[str, tuple[pa.DataType, ...]] = {
     "sentence_headings": (pa.bool_(),),
 }
 """The columns of lists, and what the lists may hold."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where an encoded corpus lies.
+
+    Attributes:
+        folder: its own.
+        sha256: of its manifest, which holds the hashes of what it was made from.
+        tokenizer: SHA-256 of the tokenizer that it was made with.
+    """
+
+    folder: Path
+    sha256: str
+    tokenizer: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +55,7 @@ class EncodedCorpus:
         sentence_headings: (S,) bool, whether it is a heading.
         document_offsets: (D + 1,) int64, in sentences; no document is empty.
         doc_ids: the D ids of the documents.
+        origin: where it lies; None for one that was made in memory.
     """
 
     ids: Ids
@@ -46,6 +65,7 @@ class EncodedCorpus:
     sentence_headings: NDArray[np.bool_]
     document_offsets: NDArray[np.int64]
     doc_ids: tuple[str, ...]
+    origin: Origin | None = None
 
     def __len__(self) -> int:
         return len(self.sentence_offsets) - 1
@@ -53,6 +73,19 @@ class EncodedCorpus:
     def sentence(self, number: int) -> Ids:
         """The ids of a sentence, a view."""
         return self.ids[self.sentence_offsets[number] : self.sentence_offsets[number + 1]]
+
+    def check_tokenizer(self, tokenizer: TextTokenizer, reader: str) -> None:
+        """Raise where the ids are those of another tokenizer than the `reader`'s.
+
+        Raises:
+            InputError: they are; both are named.
+        """
+        if self.origin is not None and self.origin.tokenizer != tokenizer.sha256:
+            raise InputError(
+                self.origin.folder,
+                f"is encoded with the tokenizer {self.origin.tokenizer[:12]}, {reader} reads {tokenizer.sha256[:12]}",
+                "encode the corpus again, or train on this one",
+            )
 
     @classmethod
     def open(cls, folder: str | Path, split: str) -> EncodedCorpus:
@@ -73,16 +106,24 @@ class EncodedCorpus:
                 key: int(manifest["splits"][split][key]) for key in ("documents", "sentences", "tokens")
             }
             vocabulary = int(manifest["tokenizer"]["vocab_size"])
+            origin = Origin(folder, sha256(folder / "manifest.json"), str(manifest["tokenizer"]["sha256"]))
+            version = manifest["version"]
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(
                 folder / "manifest.json", f"says nothing of the split {split!r}", "encode the corpus again"
             ) from error
+        if version != MANIFEST_VERSION:
+            raise InputError(
+                folder / "manifest.json",
+                f"is of version {version}, this program reads {MANIFEST_VERSION}",
+                "encode the corpus again",
+            )
         try:
             with pa.memory_map(str(path)) as file:
                 table = pa.ipc.open_stream(file).read_all()
             table.validate(full=True)
             _check_columns(table)
-            corpus = cls._of_table(table)
+            corpus = cls._of_table(table, origin)
         except (OSError, KeyError, pa.ArrowException) as error:
             raise InputError(path, f"cannot be read ({error})", "encode the corpus again") from error
         found = {"documents": len(corpus.doc_ids), "sentences": len(corpus), "tokens": len(corpus.ids)}
@@ -111,7 +152,7 @@ class EncodedCorpus:
         )
 
     @classmethod
-    def _of_table(cls, table: pa.Table) -> EncodedCorpus:
+    def _of_table(cls, table: pa.Table, origin: Origin) -> EncodedCorpus:
         lengths = _flat(table["sentence_lengths"])
         return cls(
             ids=_flat(table["ids"]),
@@ -121,6 +162,7 @@ class EncodedCorpus:
             sentence_headings=_flat(table["sentence_headings"]),
             document_offsets=_offsets(_lengths(table["sentence_lengths"])),
             doc_ids=tuple(table["doc_id"].to_pylist()),
+            origin=origin,
         )
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from quartet.errors import InputError
-from quartet.files import atomic_dir, numbered_lines, write_json
+from quartet.files import MANIFEST_VERSION, atomic_dir, numbered_lines, sha256, write_json
 from quartet.text.documents import parse_segmented
 from quartet.text.parallel import in_order
 from quartet.text.split import SPLITS
@@ -80,13 +80,14 @@ def encode_corpus(
         advance: called after each document.
 
     Returns:
-        the manifest: the tokenizer's SHA-256 and vocabulary size, and for each split documents, sentences,
-        words, tokens, unknown tokens and their share.
+        the manifest: the SHA-256 of each file read, the tokenizer's and its vocabulary size, and for each split
+        documents, sentences, words, tokens, unknown tokens and their share.
 
     Raises:
         InputError: a split is absent, damaged or has no token.
     """
     splits: dict[str, dict[str, float]] = {}
+    inputs: dict[str, str] = {}
     with atomic_dir(out_dir) as folder:
         for split in SPLITS:
             source = Path(segmented_dir) / f"{split}.jsonl"
@@ -95,7 +96,10 @@ def encode_corpus(
                 splits[split] = _write(encoded, encode.id_type, folder / f"{split}.arrow", advance)
             if not splits[split]["tokens"]:
                 raise InputError(source, "has no token to encode")
+            inputs[source.name] = sha256(source)
         manifest = {
+            "version": MANIFEST_VERSION,
+            "inputs": inputs,
             "tokenizer": {"sha256": tokenizer.sha256, "vocab_size": tokenizer.vocab_size},
             "splits": splits,
         }

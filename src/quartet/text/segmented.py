@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from quartet.errors import InputError
-from quartet.files import atomic_dir, sha256, write_json
+from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
 from quartet.text.documents import Document, Draft, SegmentedDocument, documents_of
 from quartet.text.parallel import in_order
 from quartet.text.segments import TRAINING_CHARACTERS, PunktChoice, Segmenter, load_segmenter
@@ -101,7 +101,8 @@ def segment_corpus(
 
     Returns:
         the manifest: counts (documents, paragraphs, headings, sentences, words, characters) of each split,
-        the origin of the segmenter, and the name and SHA-256 of the source. Paragraphs include headings.
+        the origin of the segmenter, the name and SHA-256 of the source, and that of each file. Paragraphs include
+        headings.
 
     Raises:
         InputError: as the reader, `load_segmenter` and the split raise it; nothing is written then.
@@ -135,6 +136,8 @@ def segment_corpus(
         counts = _distribute(unsplit, splits, folder)
         unsplit.unlink()
         manifest = {
+            "version": MANIFEST_VERSION,
+            "sha256": {f"{split}.jsonl": sha256(folder / f"{split}.jsonl") for split in SPLITS},
             "source": {"name": path.name, "sha256": source_sha256(path)},
             "segmenter": segmenter.provenance,
             "splits": counts,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytorch_lightning as pl
+import torch
+from pytorch_lightning.plugins.io import TorchCheckpointIO
 
 from quartet.data.batch import Batch
 from quartet.files import atomic_path
@@ -15,6 +19,22 @@ from quartet.training.module import PretrainingModule
 
 #: Called with (metric, value, step) at each validation.
 Report = Callable[[str, float, int], None]
+#: Called with (optimiser steps done, all steps).
+Progress = Callable[[int, int], object]
+
+
+class PlainFile(TorchCheckpointIO):
+    """Writes resume points where it is told: Lightning's own way leaves a file in /tmp when it is killed."""
+
+    def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
+        """Write one file.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        content = io.BytesIO()  # torch, writing the file itself, would tell nothing of a full disk
+        torch.save(checkpoint, content)
+        Path(path).write_bytes(content.getbuffer())
 
 
 class ResumePoint(pl.Callback):
@@ -32,7 +52,10 @@ class ResumePoint(pl.Callback):
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Batch, batch_idx: int
     ) -> None:
         """After the last part of a batch: a resume point holds no half of an optimiser step."""
-        if trainer.global_step % self.validate_every and batch.part == trainer.accumulate_grad_batches - 1:
+        if (
+            trainer.global_step % self.validate_every
+            and (batch.part + 1) % trainer.accumulate_grad_batches == 0
+        ):
             self._save(trainer)
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
@@ -42,8 +65,9 @@ class ResumePoint(pl.Callback):
     def _save(self, trainer: pl.Trainer) -> None:
         step = trainer.global_step
         if step % self.every == 0 and step < (trainer.max_steps or 0):
-            with atomic_path(self.path) as temporary:
-                trainer.save_checkpoint(temporary)
+            # all processes give their share; the first writes
+            with atomic_path(self.path) if trainer.is_global_zero else nullcontext(self.path) as path:
+                trainer.save_checkpoint(path)
 
 
 class Clock(pl.Callback):
@@ -88,3 +112,15 @@ class ReportValidation(pl.Callback):
         if pl_module.curve:
             step, loss = pl_module.curve[-1]
             self.report("validation_loss", loss, step)
+
+
+class Steps(pl.Callback):
+    """Tells `progress` after each batch how far the training is."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        self._progress(trainer.global_step, int(trainer.max_steps))

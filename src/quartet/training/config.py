@@ -21,7 +21,7 @@ class TrainingConfig:
         steps: optimiser steps.
         batch_size: inputs an optimiser step (for streams: parallel streams).
         accumulate: parts that a batch is split into, one after the other, to save memory; the gradient is that of the
-            whole batch.
+            whole batch. Several devices share the parts.
         precision: ``fp32``, or mixed precision with ``bf16`` or ``fp16`` (the latter on a GPU only).
         compile: let ``torch.compile`` translate the network, which takes minutes and a C++ compiler. For GPUs: on a CPU
             it gains nothing (docs/speed.md).

@@ -13,7 +13,6 @@ from typing import Literal
 
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import TQDMProgressBar
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset
 
@@ -28,19 +27,31 @@ from quartet.models.network import Network
 from quartet.objectives import OBJECTIVES
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training import randomness
-from quartet.training.callbacks import Clock, Report, ReportValidation, ResumePoint
+from quartet.training import processes, randomness
+from quartet.training.callbacks import (
+    Clock,
+    PlainFile,
+    Progress,
+    Report,
+    ReportValidation,
+    ResumePoint,
+    Steps,
+)
 from quartet.training.config import TrainingConfig
 from quartet.training.module import PretrainingModule
+from quartet.training.processes import Machine
+
+#: One process on one device.
+ONE = Machine()
 
 
 @dataclass(frozen=True)
 class Work:
-    """What one run of a training did.
+    """What one run of a training did, in all its processes.
 
     Attributes:
         seconds: of its steps, without validations.
-        waiting: seconds of these that went into making batches.
+        waiting: seconds of these that went into making batches, in this process.
         targets: tokens predicted.
         pairs: keys attended to, summed over the real tokens.
         places: tokens that went through the network, padding included.
@@ -84,12 +95,15 @@ class Trained:
 
 
 class _Training(IterableDataset[Batch]):
-    """The batches of a source from a step on, each in its parts, without end."""
+    """The batches of a source from a step on, of each the parts that are this process's own, without end.
 
-    def __init__(self, source: BatchSource, start: int, parts: int, targets: Callable[[Batch], int]) -> None:
+    Every process makes the whole batch, so that what is in it depends on no number of devices.
+    """
+
+    def __init__(self, source: BatchSource, start: int, rounds: int, targets: Callable[[Batch], int]) -> None:
         self.source = source
         self.start = start
-        self.parts = parts
+        self.rounds = rounds
         self.targets = targets
         self.seconds = 0.0  # spent on making batches
 
@@ -97,13 +111,15 @@ class _Training(IterableDataset[Batch]):
         for step in itertools.count(self.start):
             begun = time.perf_counter()
             batch = self.source.batch(step)
-            parts = [batch] if self.parts == 1 else batch.split(self.parts, self.targets(batch))
+            pieces = processes.count() * self.rounds
+            parts = [batch] if pieces == 1 else batch.split(pieces, self.targets(batch))
             self.seconds += time.perf_counter() - begun
-            yield from parts
+            first = processes.rank() * self.rounds
+            yield from parts[first : first + self.rounds]
 
 
 class _Validation(IterableDataset[Batch]):
-    """The first `count` batches of a source."""
+    """The first `count` batches of a source, of each the rows that are this process's own."""
 
     def __init__(self, source: BatchSource, count: int) -> None:
         self.source = source
@@ -111,7 +127,8 @@ class _Validation(IterableDataset[Batch]):
 
     def __iter__(self) -> Iterator[Batch]:
         for step in range(self.count):
-            yield self.source.batch(step)
+            batch, count = self.source.batch(step), processes.count()
+            yield batch if count == 1 else batch.split(count, 0)[processes.rank()]
 
 
 def lightning_precision(precision: str, device: str) -> Literal["32-true", "bf16-mixed", "16-mixed"]:
@@ -131,7 +148,12 @@ def lightning_precision(precision: str, device: str) -> Literal["32-true", "bf16
 
 def silence_lightning() -> None:
     """Lightning's advice about loaders, loggers and tips is for other programs."""
-    for name in ("pytorch_lightning", "lightning.pytorch", "pytorch_lightning.utilities.rank_zero"):
+    for name in (
+        "pytorch_lightning",
+        "lightning.pytorch",
+        "pytorch_lightning.utilities.rank_zero",
+        "lightning_fabric",
+    ):
         logging.getLogger(name).setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module="pytorch_lightning")
     warnings.filterwarnings("ignore", module="torch.utils.data")
@@ -147,10 +169,14 @@ def fit(
     seed: int,
     resume: Path,
     device: str = "cpu",
-    progress: bool = False,
+    machine: Machine = ONE,
+    progress: Progress | None = None,
     report: Report | None = None,
 ) -> Trained:
-    """Train a model.
+    """Train a model, with all processes of `machine`, each of which calls this.
+
+    Whatever their number, a step's batch is the same: each process computes some of its rows, with the masks that these
+    rows would have had anywhere, and the loss is the mean over all targets of the batch.
 
     Args:
         train, valid: the encoded splits.
@@ -158,29 +184,49 @@ def fit(
         resume: the resume point; read where it exists, written every ``checkpoint_every`` steps. It must belong to this
             very configuration, data and seed: the caller names it by a hash of them.
         device: ``cpu`` or ``cuda``.
+        machine: one process on one device, or several; another one may go on where a training was stopped.
+        progress: called with the steps done and all steps.
         report: gets each validation loss as it comes.
 
+    Returns:
+        In the first process the outcome; in the others the weights may be missing.
+
     Raises:
-        InputError: the loss is no longer a number, or a setting does not fit the device, the vocabulary or the BERT
-            to start from.
+        InputError: the corpus is encoded with another tokenizer, the loss or the gradient is no longer a number, or a
+            setting does not fit the device, the vocabulary or the BERT to start from.
     """
     precision = lightning_precision(training.precision, device)
+    if precision == "16-mixed" and machine.strategy == "fsdp":
+        raise InputError(
+            "trainer.strategy", "fsdp does not train in fp16", "take training.precision bf16, or ddp"
+        )
+    pieces = machine.processes * machine.rounds(training.accumulate)
+    if pieces > training.batch_size:
+        raise InputError(
+            "trainer.devices",
+            f"{machine.processes} of them divide a batch into {pieces} parts, and its batch_size is "
+            f"{training.batch_size}",
+            "take fewer devices, or lower training.accumulate",
+        )
+    for corpus in (train, valid):
+        corpus.check_tokenizer(tokenizer, "the model")
     silence_lightning()
     torch.manual_seed(randomness.seed_of(seed, randomness.INITIALISATION))
     network = build_for(model, tokenizer)
+    if training.compile:
+        network.compile(dynamic=True)  # in its place: the parameters keep their names
     filled = None
     if model.init_from is not None and not resume.is_file():
         filled = fill(network, tokenizer, model.init_from)
     objective = OBJECTIVES[model.objective](
         training.mask_probability, training.max_selected, training.loss_on_specials
     )
-    module = PretrainingModule(network, objective, training, seed)
-    done, tokens_before = 0, 0
+    done = 0
     if resume.is_file():
-        point = torch.load(resume, weights_only=True, map_location="cpu")
-        done, tokens_before = int(point["global_step"]), int(point["quartet"]["tokens"])
+        done = int(torch.load(resume, weights_only=True, map_location="cpu", mmap=True)["global_step"])
     train_source = open_source(model, train, tokenizer, batch_size=training.batch_size, seed=seed)
     valid_source = open_source(model, valid, tokenizer, batch_size=training.batch_size, seed=None)
+    module = PretrainingModule(network, objective, training, seed, train_source.steps_per_epoch, machine)
     valid_batches = min(
         valid_source.steps_per_epoch, training.validation_batches or valid_source.steps_per_epoch
     )
@@ -191,29 +237,32 @@ def fit(
     if report is not None:
         callbacks.append(ReportValidation(report))
     callbacks.append(ResumePoint(resume, training.checkpoint_every, validate_every))
-    if progress:
-        callbacks.append(TQDMProgressBar(refresh_rate=20))
+    if progress is not None:
+        callbacks.append(Steps(progress))
     trainer = pl.Trainer(
         accelerator="gpu" if device.startswith("cuda") else "cpu",
-        devices=1,
+        strategy=machine.lightning(),
+        devices=machine.devices,
+        num_nodes=machine.nodes,
         max_steps=training.steps,
-        accumulate_grad_batches=training.accumulate,
+        accumulate_grad_batches=module.rounds,
         precision=precision,
-        val_check_interval=validate_every * training.accumulate,
+        val_check_interval=validate_every * module.rounds,
         check_val_every_n_epoch=None,
         num_sanity_val_steps=0,
         gradient_clip_val=training.clip or None,
         logger=False,
         enable_checkpointing=False,
-        enable_progress_bar=progress,
+        enable_progress_bar=False,
         enable_model_summary=False,
         callbacks=callbacks,
+        plugins=[PlainFile()],
     )
     validation = DataLoader(_Validation(valid_source, valid_batches), batch_size=None)
     batches = _Training(
         train_source,
         done,
-        training.accumulate,
+        module.rounds,
         lambda batch: objective.targets(batch, tokenizer.vocab_size),
     )
     begun = time.perf_counter()
@@ -228,6 +277,13 @@ def fit(
         trainer.validate(module, validation, verbose=False)
         module.curve[-1] = (training.steps, module.curve[-1][1])
     seconds = time.perf_counter() - begun
+    if processes.is_sharded(network):
+        trained = processes.weights(network)
+        network = build_for(model, tokenizer)
+        if trained:
+            network.load_state_dict(trained)
+    run = processes.summed([module.tokens, module.targets, module.pairs, module.places])
+    tokens, targets, pairs, places = (int(value) for value in run)
     return Trained(
         network.eval().cpu(),
         filled,
@@ -235,10 +291,10 @@ def fit(
         module.best_step,
         module.curve,
         module.validation_targets,
-        module.tokens,
+        module.earlier_tokens + tokens,
         train_source.cut if isinstance(train_source, SentenceSource) else 0,
         seconds,
         training.steps - done,
-        module.tokens - tokens_before,
-        Work(clock.training, batches.seconds, module.targets, module.pairs, module.places),
+        tokens,
+        Work(clock.training, batches.seconds, targets, pairs, places),
     )

@@ -4,41 +4,56 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytorch_lightning as pl
 import torch
 from torch import Tensor
 
-from quartet.data.batch import Batch
-from quartet.errors import InputError
+from quartet.data.batch import Batch, part_edges
 from quartet.models.network import Memory, Network
 from quartet.objectives.base import Objective
-from quartet.training import randomness
+from quartet.training import processes, randomness
 from quartet.training.config import TrainingConfig
+from quartet.training.divergence import METRIC, REMEDY, Watch, WatchedModule
 from quartet.training.optim import build_optimiser
+from quartet.training.processes import Machine
 
 
-class PretrainingModule(pl.LightningModule):
+class PretrainingModule(WatchedModule):
     """Network, objective and optimiser; carries the memory of recurrent networks from batch to batch.
 
     Attributes:
+        rounds: parts of a batch that this process computes one after the other.
         curve: (step, validation loss in nats a target) so far.
-        best: the weights at the lowest point of the curve, on the CPU.
-        tokens: real (unpadded) tokens read in training so far.
-        targets, pairs, places: predicted tokens, keys attended to by the real tokens, and tokens with padding, in this
-            process.
+        best: the weights at the lowest point of the curve, on the CPU of the first process.
+        earlier_tokens: real (unpadded) tokens read in training before this run, by all processes.
+        tokens, targets, pairs, places: real tokens, predicted tokens, keys attended to by the real tokens, and tokens
+            with padding, in this run of this process.
         validation_targets: targets behind each point of the curve.
     """
 
-    def __init__(self, network: Network, objective: Objective, config: TrainingConfig, seed: int) -> None:
+    def __init__(
+        self,
+        network: Network,
+        objective: Objective,
+        config: TrainingConfig,
+        seed: int,
+        batches: int,
+        machine: Machine,
+    ) -> None:
+        """Args:
+        batches: of an epoch.
+        """
         super().__init__()
         self.network = network
         self.objective = objective
         self.config = config
         self.seed = seed
+        self.rounds = machine.rounds(config.accumulate)
+        self._pieces = machine.processes * self.rounds
+        self.watch = Watch("training step", batches, REMEDY, f"{METRIC}/seed-{seed}")
         self.curve: list[tuple[int, float]] = []
         self.best: dict[str, Tensor] = {}
-        self.tokens = 0
-        self.targets = self.pairs = self.places = 0
+        self.earlier_tokens = 0
+        self.tokens = self.targets = self.pairs = self.places = 0
         self.validation_targets = 0
         self._memory: dict[int, Memory | None] = {}  # of each part of a batch
         self._validation_memory: Memory | None = None
@@ -52,14 +67,11 @@ class PretrainingModule(pl.LightningModule):
         memory = None if batch.fresh else self._memory.get(batch.part)
         loss, targets, self._memory[batch.part] = self.objective.loss(self.network, batch, corruption, memory)
         loss = loss / max(1, targets if batch.step_targets is None else batch.step_targets)
-        if not torch.isfinite(loss):
-            raise InputError(
-                f"training step {step}",
-                f"the loss is {loss.item()}",
-                "lower training.learning_rate, lengthen training.warmup, or set training.clip",
-            )
+        self.watch.loss(sum_over_processes(loss), step, batch.part % self.rounds, self.rounds)
         self._count(batch, targets, 0 if memory is None else memory.positions_BMP.shape[1])
-        return loss * self.config.accumulate  # Lightning divides by it
+        return (
+            loss * self._pieces
+        )  # Lightning divides by the rounds, and the mean over processes by their number
 
     def _count(self, batch: Batch, targets: int, remembered: int) -> None:
         lengths_B = batch.real_BT.sum(dim=1)
@@ -82,11 +94,12 @@ class PretrainingModule(pl.LightningModule):
         self.validation_targets += targets
 
     def on_validation_epoch_end(self) -> None:
-        value = self._validation_sum / max(1, self.validation_targets)
-        if not self.best or value < min(loss for _, loss in self.curve):
-            self.best = {
-                name: tensor.detach().cpu().clone() for name, tensor in self.network.state_dict().items()
-            }
+        loss, targets = processes.summed([self._validation_sum, self.validation_targets])
+        self.validation_targets = int(targets)
+        value = loss / max(1, self.validation_targets)
+        self.watch.validation(value, self.global_step)
+        if not self.curve or value < min(loss for _, loss in self.curve):
+            self.best = processes.weights(self.network)
         if not self.curve or self.curve[-1][0] != self.global_step:
             self.curve.append((self.global_step, value))
         self.log("validation_loss", value, prog_bar=True)
@@ -96,47 +109,91 @@ class PretrainingModule(pl.LightningModule):
         """The step that the best weights are of."""
         return min(self.curve, key=lambda point: point[1])[0]
 
+    def configure_model(self) -> None:
+        """Lightning calls it before each fit and validation; under ``fsdp`` there is a mesh of devices by then."""
+        if self.device_mesh is not None and not processes.is_sharded(self.network):
+            processes.shard(self.network, self.device_mesh["data_parallel"])
+
     def configure_optimizers(self) -> Any:
         optimiser, scheduler = build_optimiser(self.network, self.config)
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
-
-    def configure_gradient_clipping(
-        self,
-        optimizer: torch.optim.Optimizer,
-        gradient_clip_val: float | None = None,
-        gradient_clip_algorithm: str | None = None,
-    ) -> None:
-        """Clip here but for fp16, whose scaled gradients only Lightning can: it refuses a fused optimiser's."""
-        if self.config.precision == "fp16":
-            self.clip_gradients(optimizer, gradient_clip_val, gradient_clip_algorithm)
-        elif gradient_clip_val:
-            torch.nn.utils.clip_grad_norm_(self.network.parameters(), gradient_clip_val)
 
     def transfer_batch_to_device(self, batch: Batch, device: torch.device, dataloader_idx: int) -> Batch:
         return batch.to(device)
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        memory = {
-            part: [kept.hidden_LBMD.cpu(), kept.positions_BMP.cpu()]
-            for part, kept in self._memory.items()
-            if kept is not None
-        }
+        """The memory is kept whole, its rows in their order: another number of processes may go on with it."""
+        (tokens,) = processes.summed([self.tokens])
+        memories = [memory for _, memory in sorted(self._memory.items()) if memory is not None]
+        own = [[memory.hidden_LBMD.cpu(), memory.positions_BMP.cpu()] for memory in memories]
+        parts = [part for parts in processes.collected(own) for part in parts]
         checkpoint["quartet"] = {
             "curve": [list(point) for point in self.curve],
             "best": self.best,
-            "tokens": self.tokens,
-            "memory": memory,
+            "tokens": self.earlier_tokens + int(tokens),
+            "memory": [
+                torch.cat(tensors, dim)
+                for tensors, dim in zip(zip(*parts, strict=True), (1, 0), strict=False)
+            ],
+            "rounds": self.rounds,
+            "watch": self.watch.state(),
         }
+        if not processes.is_sharded(self.network):
+            places = {parameter: place for place, parameter in enumerate(self.parameters())}
+            (optimiser,) = self.trainer.optimizers
+            groups = [[places[each] for each in group["params"]] for group in optimiser.param_groups]
+            (state,) = checkpoint["optimizer_states"]
+            checkpoint["optimizer_states"] = [renumbered(state, groups)]
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         state = checkpoint["quartet"]
         self.curve = [(int(step), float(loss)) for step, loss in state["curve"]]
         self.best = {name: tensor.cpu() for name, tensor in state["best"].items()}
-        self.tokens = int(state["tokens"])
-        self._memory = {int(part): Memory(*tensors) for part, tensors in state["memory"].items()}
+        self.earlier_tokens = int(state["tokens"])
+        if state["memory"]:
+            hidden_LBMD, positions_BMP = state["memory"]
+            edges = part_edges(len(positions_BMP), self._pieces)
+            own = range(processes.rank() * self.rounds, (processes.rank() + 1) * self.rounds)
+            self._memory = {
+                part: Memory(hidden_LBMD[:, slice(*edges[part])], positions_BMP[slice(*edges[part])])
+                for part in own
+            }
+        self.watch.restore(state["watch"])
+        _recount(checkpoint["loops"]["fit_loop"], checkpoint["global_step"] * (self.rounds - state["rounds"]))
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
         memory = self._memory.get(batch.part)
         if memory is not None:
             device = batch.ids_BT.device
             self._memory[batch.part] = Memory(memory.hidden_LBMD.to(device), memory.positions_BMP.to(device))
+
+
+def sum_over_processes(loss: Tensor) -> Tensor:
+    """A scalar, without its graph."""
+    return torch.tensor(processes.summed([loss.item()])[0]) if processes.several() else loss.detach()
+
+
+def renumbered(state: dict[str, Any], groups: list[list[int]]) -> dict[str, Any]:
+    """An optimiser's state with the parameters' places in the module as their numbers.
+
+    PyTorch numbers them group by group, and by the groups it reads them too; a sharded training reads by these places.
+    """
+    new = {
+        old: place
+        for group, places in zip(state["param_groups"], groups, strict=True)
+        for old, place in zip(group["params"], places, strict=True)
+    }
+    return {
+        "state": {new[old]: moments for old, moments in state["state"].items()},
+        "param_groups": [
+            {**group, "params": places} for group, places in zip(state["param_groups"], groups, strict=True)
+        ],
+    }
+
+
+def _recount(fit_loop: dict[str, Any], more: int) -> None:
+    """Let Lightning believe that it has seen so many more parts: it counts in them when to step and to validate."""
+    progress = fit_loop["epoch_loop.batch_progress"]
+    for counter in (progress["total"], progress["current"]):
+        for name in counter:
+            counter[name] += more

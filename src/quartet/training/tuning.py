@@ -18,6 +18,7 @@ from quartet.data.batch import Batch
 from quartet.scoring.language_model import LanguageModel
 from quartet.training import randomness
 from quartet.training.config import TrainingConfig
+from quartet.training.divergence import Watch, WatchedModule
 from quartet.training.fit import lightning_precision, silence_lightning
 from quartet.training.optim import build_optimiser
 
@@ -46,6 +47,9 @@ class Movable(Protocol):
 
     def to(self, device: torch.device) -> Any: ...
 
+
+#: What to do about a tuning that diverges.
+REMEDY = "lower its learning_rate, or let it rise over more steps (warmup)"
 
 #: Called with (steps done, steps in all).
 Progress = Callable[[int, int], None]
@@ -98,6 +102,7 @@ def tune(
 
     Raises:
         ValueError: there are no examples.
+        InputError: the loss, the gradient or a weight is no longer a number.
     """
     if not examples:
         raise ValueError("no examples to train on")
@@ -126,6 +131,7 @@ def tune(
     module = _Module(task, training, settings.seed, steps, after_epoch, progress)
     module.train()
     trainer.fit(module, DataLoader(_Shuffled(task, examples, settings), batch_size=None))
+    module.watch.weights(task.named_parameters(), training.steps)
     task.eval().to(device)
 
 
@@ -134,7 +140,7 @@ def seeded(settings: Tuning) -> None:
     torch.manual_seed(randomness.seed_of(settings.seed, randomness.INITIALISATION))
 
 
-class _Module(pl.LightningModule):
+class _Module(WatchedModule):
     def __init__(
         self,
         task: TaskModel[Any, Any],
@@ -147,6 +153,7 @@ class _Module(pl.LightningModule):
         super().__init__()
         self.task = task
         self.training_config = training
+        self.watch = Watch(f"{task.model.name}: tuning step", steps_per_epoch, REMEDY)
         self.seed = seed
         self.steps_per_epoch = steps_per_epoch
         self.after_epoch = after_epoch
@@ -154,7 +161,9 @@ class _Module(pl.LightningModule):
 
     def training_step(self, item: Any, batch_idx: int) -> Tensor:
         torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, self.global_step))
-        return self.task.loss(item)
+        loss = self.task.loss(item)
+        self.watch.loss(loss, self.global_step)
+        return loss
 
     def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:
         done, rest = divmod(self.global_step, self.steps_per_epoch)
@@ -169,16 +178,6 @@ class _Module(pl.LightningModule):
     def configure_optimizers(self) -> Any:
         optimiser, scheduler = build_optimiser(self, self.training_config)
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
-
-    def configure_gradient_clipping(
-        self,
-        optimizer: torch.optim.Optimizer,
-        gradient_clip_val: float | None = None,
-        gradient_clip_algorithm: str | None = None,
-    ) -> None:
-        """Clip here: Lightning refuses a fused optimiser's gradients in mixed precision."""
-        if gradient_clip_val:
-            torch.nn.utils.clip_grad_norm_(self.parameters(), gradient_clip_val)
 
     def transfer_batch_to_device(self, item: Any, device: torch.device, dataloader_idx: int) -> Any:
         return item.to(device)

@@ -91,7 +91,7 @@ def test_the_best_weights_are_those_of_the_lowest_loss(tmp_path: Path) -> None:
 
 def loss_of(trained: TrainedTranslator) -> float:
     """The loss of the dev text, counted apart from the training."""
-    module = TranslationModule(trained.network, toy.settings(), 0.1, 1, None)
+    module = TranslationModule(trained.network, toy.settings(), 0.1, 1, 10, None)
     source = PairSource(encode_pairs(toy.DEV, toy.tokenizer(), 24), batch_tokens=200, seed=None)
     batches = [source.batch(step) for step in range(source.steps_per_epoch)]
     with torch.no_grad():
@@ -100,7 +100,7 @@ def loss_of(trained: TrainedTranslator) -> float:
 
 def test_parts_give_the_gradient_of_the_whole() -> None:
     torch.manual_seed(1)
-    module = TranslationModule(build(toy.MODEL, 340), toy.settings(), 0.1, 1, None)
+    module = TranslationModule(build(toy.MODEL, 340), toy.settings(), 0.1, 1, 10, None)
     batch = PairSource(encode_pairs(toy.TRAIN, toy.tokenizer(), 24), batch_tokens=200, seed=1).batch(0)
     gradients = []
     for parts in (1, 3):
@@ -114,7 +114,7 @@ def test_parts_give_the_gradient_of_the_whole() -> None:
 
 def test_label_smoothing_mixes_in_the_uniform_distribution() -> None:
     torch.manual_seed(1)
-    module = TranslationModule(build(toy.MODEL, 340), toy.settings(), 0.1, 1, None)
+    module = TranslationModule(build(toy.MODEL, 340), toy.settings(), 0.1, 1, 10, None)
     batch = PairSource(encode_pairs(toy.DEV, toy.tokenizer(), 24), batch_tokens=200, seed=None).batch(0)
     with torch.no_grad():
         plain, uniform = module.loss(batch, 0.0), module.loss(batch, 1.0)
@@ -143,7 +143,7 @@ def test_the_curve_is_reported_and_the_last_point_belongs_to_the_weights(tmp_pat
 
 
 def test_a_loss_that_is_no_number_and_text_that_is_too_long_are_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"training step \d+: the loss is .*learning_rate"):
+    with pytest.raises(InputError, match=r"training step \d+ \(.*\): the loss is .*learning_rate"):
         toy.fit(tmp_path / "a.ckpt", learning_rate=1e30, clip=0.0, warmup=0.0)
     pieces = toy.tokenizer()
     long = encode_pairs(ParallelText(("der Hund " * 30,), ("the dog",)), pieces, 24)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytorch_lightning as pl
 import torch
-from pytorch_lightning.callbacks import TQDMProgressBar
 from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, IterableDataset
@@ -21,8 +20,9 @@ from quartet.nbest.generate.config import TranslatorConfig
 from quartet.nbest.generate.pairs import IGNORED, EncodedPairs, PairBatch, PairSource
 from quartet.nbest.generate.translation import build, fill, logits, weights
 from quartet.training import randomness
-from quartet.training.callbacks import Report, ResumePoint
+from quartet.training.callbacks import PlainFile, Progress, Report, ResumePoint, Steps
 from quartet.training.config import TrainingConfig
+from quartet.training.divergence import REMEDY, Watch, WatchedModule
 from quartet.training.fit import lightning_precision, silence_lightning
 from quartet.training.optim import build_optimiser
 
@@ -53,7 +53,7 @@ class TrainedTranslator:
     run_tokens: int
 
 
-class TranslationModule(pl.LightningModule):
+class TranslationModule(WatchedModule):
     """Network, loss and optimiser.
 
     Attributes:
@@ -69,13 +69,18 @@ class TranslationModule(pl.LightningModule):
         config: TrainingConfig,
         label_smoothing: float,
         seed: int,
+        batches: int,
         report: Report | None,
     ) -> None:
+        """Args:
+        batches: of an epoch.
+        """
         super().__init__()
         self.network = network
         self.config = config
         self.label_smoothing = label_smoothing
         self.seed = seed
+        self.watch = Watch("training step", batches, REMEDY)
         self.report = report
         self.curve: list[tuple[int, float]] = []
         self.best: dict[str, Tensor] = {}
@@ -104,12 +109,7 @@ class TranslationModule(pl.LightningModule):
         step = self.global_step
         torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, step, batch.part))
         loss = self.loss(batch, self.label_smoothing) / batch.step_targets
-        if not torch.isfinite(loss):
-            raise InputError(
-                f"training step {step}",
-                f"the loss is {loss.item()}",
-                "lower training.learning_rate, lengthen training.warmup, or set training.clip",
-            )
+        self.watch.loss(loss, step, batch.part, self.config.accumulate)
         self.tokens += int((batch.targets_BT != IGNORED).sum())
         return loss * self.config.accumulate  # Lightning divides by it
 
@@ -123,6 +123,7 @@ class TranslationModule(pl.LightningModule):
 
     def on_validation_epoch_end(self) -> None:
         value = self._validation_sum / max(1, self.validation_targets)
+        self.watch.validation(value, self.global_step)
         if self.config.weights == "best" and (not self.curve or value < min(loss for _, loss in self.curve)):
             self.best = {
                 name: tensor.detach().cpu().clone() for name, tensor in weights(self.network).items()
@@ -146,6 +147,7 @@ class TranslationModule(pl.LightningModule):
             "curve": [list(point) for point in self.curve],
             "best": self.best,
             "tokens": self.tokens,
+            "watch": self.watch.state(),
         }
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
@@ -153,6 +155,7 @@ class TranslationModule(pl.LightningModule):
         self.curve = [(int(step), float(loss)) for step, loss in state["curve"]]
         self.best = {name: tensor.cpu() for name, tensor in state["best"].items()}
         self.tokens = int(state["tokens"])
+        self.watch.restore(state["watch"])
 
 
 class _Batches(IterableDataset[PairBatch]):
@@ -180,7 +183,7 @@ def fit_translator(
     seed: int,
     resume: Path,
     device: str = "cpu",
-    progress: bool = False,
+    progress: Progress | None = None,
     report: Report | None = None,
 ) -> TrainedTranslator:
     """Train a translator; ``training.batch_size`` counts tokens of the longer side, padding included.
@@ -191,10 +194,12 @@ def fit_translator(
         resume: the resume point; read where it exists, written every ``checkpoint_every`` steps. It must belong to this
             very configuration, data and seed: the caller names it by a hash of them.
         device: ``cpu`` or ``cuda``.
+        progress: called with the steps done and all steps.
         report: gets each validation loss as it comes.
 
     Raises:
-        InputError: no pair is short enough, the loss is no longer a number, or fp16 is asked for on a CPU.
+        InputError: no pair is short enough, the loss or the gradient is no longer a number, or fp16 is asked for on a
+            CPU.
     """
     for split, pairs in (("train", train), ("dev", dev)):
         if not len(pairs):
@@ -205,15 +210,18 @@ def fit_translator(
     silence_lightning()
     torch.manual_seed(randomness.seed_of(seed, randomness.INITIALISATION))
     network = build(model, vocabulary)
-    module = TranslationModule(network.train(), training, label_smoothing, seed, report)
+    source = PairSource(train, batch_tokens=training.batch_size, seed=seed)
+    module = TranslationModule(
+        network.train(), training, label_smoothing, seed, source.steps_per_epoch, report
+    )
     done, tokens_before = 0, 0
     if resume.is_file():
         point = torch.load(resume, weights_only=True, map_location="cpu")
         done, tokens_before = int(point["global_step"]), int(point["quartet"]["tokens"])
     validate_every = min(training.validate_every, training.steps)
     callbacks: list[pl.Callback] = [ResumePoint(resume, training.checkpoint_every, validate_every)]
-    if progress:
-        callbacks.append(TQDMProgressBar(refresh_rate=20))
+    if progress is not None:
+        callbacks.append(Steps(progress))
     trainer = pl.Trainer(
         accelerator="gpu" if device.startswith("cuda") else "cpu",
         devices=1,
@@ -226,11 +234,11 @@ def fit_translator(
         gradient_clip_val=training.clip or None,
         logger=False,
         enable_checkpointing=False,
-        enable_progress_bar=progress,
+        enable_progress_bar=False,
         enable_model_summary=False,
         callbacks=callbacks,
+        plugins=[PlainFile()],
     )
-    source = PairSource(train, batch_tokens=training.batch_size, seed=seed)
     held_out = PairSource(dev, batch_tokens=training.batch_size, seed=None)
     count = min(held_out.steps_per_epoch, training.validation_batches or held_out.steps_per_epoch)
     validation = DataLoader(_Batches(held_out, 0, count, 1), batch_size=None)

@@ -1,0 +1,258 @@
+"""What the trainings of params.yaml will cost, before they are run.
+
+    python -m pipeline.plan [--device cuda] [--devices 8] [--peak 989e12] [--utilisation 0.4] [--json]
+
+The hours are FLOPs / (devices x peak x utilisation): N devices are taken to be N times as fast as one.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from pipeline.layout import MANIFEST, STAGES, TOKENIZER, Layout
+from pipeline.params import Params, load
+from pipeline.run import choose_device, main
+from quartet.errors import InputError
+from quartet.files import read_jsonl
+from quartet.runtime.peak import matrix_product_peak
+from quartet.text.encoded import EncodedCorpus
+from quartet.text.tokenizer import TextTokenizer
+from quartet.training import estimate
+from quartet.training.processes import Machine
+
+#: The share of the peak where no training of these settings has been measured: an assumption.
+ASSUMED = 0.3
+TRAINING = "pretrain"
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How fast trainings are taken to be.
+
+    Attributes:
+        peak: floating-point operations a second of one device at best.
+        utilisation: the share of it that is model's own work on real tokens.
+        source: where the utilisation comes from.
+    """
+
+    peak: float
+    utilisation: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the training of one model needs, all seeds together.
+
+    Attributes:
+        tokens: real tokens read in training.
+        tokens_from: ``corpus``, or ``full inputs`` where that is not encoded yet.
+        flops: of training and validations.
+        bytes: of one device, by what they are for.
+        rows: inputs that a device computes at once.
+    """
+
+    model: str
+    seeds: int
+    parameters: int
+    tokens: float
+    tokens_from: str
+    flops: float
+    bytes: dict[str, float]
+    rows: int
+    speed: Speed
+    hours: float
+
+
+def measured(layout: Layout, stage: str, variant: str) -> list[dict[str, Any]]:
+    """The durations that the last run of a stage instance left, whatever its settings were."""
+    path = layout.timing(stage, variant)
+    return [row for _, row in read_jsonl(path)] if path.is_file() else []
+
+
+def utilisations(layout: Layout, name: str) -> list[tuple[float, float]]:
+    """(utilisation, peak of one device) of each seed of a model's last training."""
+    return [
+        (
+            row["measures"]["flops-utilisation"],
+            row["measures"]["peak-flops-per-second"] / row["measures"].get("devices", 1),
+        )
+        for row in measured(layout, TRAINING, name)
+        if row.get("measures")
+    ]
+
+
+def speed_of(
+    params: Params, layout: Layout, name: str, device: str, peak: float | None, utilisation: float | None
+) -> Speed:
+    """What the options say; else what this model's last training had, or the others' median, or an assumption."""
+    own = utilisations(layout, name)
+    others = [found for other in params.models for found in utilisations(layout, other)]
+    known = own or others
+    if peak is None:
+        peak = (
+            statistics.median(found for _, found in own)
+            if own
+            else _peak_here(device, params.models[name].training.precision)
+        )
+    if utilisation is not None:
+        return Speed(peak, utilisation, "given")
+    if not known:
+        return Speed(peak, ASSUMED, "assumed")
+    return Speed(peak, statistics.median(found for found, _ in known), "measured" if own else "other models")
+
+
+@cache
+def _peak_here(device: str, precision: str) -> float:
+    chosen = choose_device(device)
+    return matrix_product_peak(chosen, "bf16" if chosen == "cpu" and precision == "fp16" else precision)
+
+
+def plan(params: Params, layout: Layout, name: str, machine: Machine, speed: Speed) -> Plan:
+    """The cost of one entry of ``models:``.
+
+    Raises:
+        InputError: its vocabulary is not known before its tokenizer is made.
+    """
+    model = params.models[name]
+    config, training = model.config, model.training
+    path = layout.tokenizer(model.tokenizer) / TOKENIZER
+    tokenizer = TextTokenizer.load(path) if path.is_file() else None
+    vocabulary = params.tokenizers[model.tokenizer].vocab_size if tokenizer is None else tokenizer.vocab_size
+    if vocabulary is None:
+        raise InputError(
+            path, "is not there, and says how large the model is", f"dvc repro tokenizer@{model.tokenizer}"
+        )
+    encoded = layout.encoded(model.corpus, model.tokenizer)
+    corpus = None
+    if tokenizer is not None and (encoded / MANIFEST).is_file():
+        corpus = (tokenizer, EncodedCorpus.open(encoded, "train"), EncodedCorpus.open(encoded, "valid"))
+    read, validated = estimate.reading(config, training, vocabulary, corpus)
+    seeds = len(params.seeds)
+    flops = seeds * (
+        read.flops(config, vocabulary) + estimate.validation_flops(validated, config, vocabulary)
+    )
+    rows = -(-training.batch_size // (machine.processes * machine.rounds(training.accumulate)))
+    shares = machine.processes if machine.strategy == "fsdp" else 1
+    needed = estimate.memory(config, training, vocabulary, rows, shares)
+    return Plan(
+        model=name,
+        seeds=seeds,
+        parameters=estimate.parameters(config, vocabulary),
+        tokens=seeds * read.tokens,
+        tokens_from="full inputs" if corpus is None else "corpus",
+        flops=flops,
+        bytes={**asdict(needed), "total": needed.total},
+        rows=rows,
+        speed=speed,
+        hours=flops / (machine.processes * speed.peak * speed.utilisation) / 3600,
+    )
+
+
+def other_stages(params: Params, layout: Layout) -> list[dict[str, Any]]:
+    """For each other stage of the settings its instances, how many were measured, and their hours (None: none was)."""
+    found = []
+    for name, stage in STAGES.items():
+        variants = stage.variants(params)
+        if name == TRAINING or not variants:
+            continue
+        seconds = [
+            row["seconds"]
+            for variant in variants
+            for row in measured(layout, name, variant)
+            if row["name"] == "total"
+        ]
+        hours = sum(seconds) / 3600 if seconds else None
+        found.append({"stage": name, "instances": len(variants), "measured": len(seconds), "hours": hours})
+    return found
+
+
+def tables(plans: list[Plan], others: list[dict[str, Any]], machine: Machine) -> list[Table]:
+    """What a terminal shows: the trainings with their sum, and the other stages."""
+    trainings = Table(title=f"Trainings{machine.in_words or ' on one device'}")
+    for heading in (
+        "model",
+        "parameters",
+        "tokens",
+        "FLOPs",
+        "GB a device",
+        "of which activations",
+        "utilisation",
+        "hours",
+    ):
+        trainings.add_column(heading, justify="left" if heading == "model" else "right")
+    for each in plans:
+        trainings.add_row(
+            each.model,
+            f"{each.parameters:,}",
+            f"{'' if each.tokens_from == 'corpus' else 'at most '}{each.tokens:.3g}",
+            f"{each.flops:.3g}",
+            f"{each.bytes['total'] / 1e9:.3g}",
+            f"{each.bytes['activations'] / 1e9:.3g} ({each.rows} rows)",
+            f"{each.speed.utilisation:.2f} of {each.speed.peak:.3g} ({each.speed.source})",
+            f"{each.hours:.3g}",
+        )
+    total = [sum(getattr(each, key) for each in plans) for key in ("tokens", "flops", "hours")]
+    trainings.add_section()
+    trainings.add_row("all", "", f"{total[0]:.3g}", f"{total[1]:.3g}", "", "", "", f"{total[2]:.3g}")
+    rest = Table(title="Other stages, as the last runs on this machine took")
+    for heading in ("stage", "instances", "measured", "hours"):
+        rest.add_column(heading, justify="left" if heading == "stage" else "right")
+    for row in others:
+        hours = "not measured" if row["hours"] is None else f"{row['hours']:.3g}"
+        rest.add_row(row["stage"], str(row["instances"]), str(row["measured"]), hours)
+    return [trainings, rest]
+
+
+def command(
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda: what measures the peak, if need be.")] = "",
+    devices: Annotated[int, typer.Option(min=0, help="How many; 0: those of trainer:.")] = 0,
+    peak: Annotated[
+        float | None, typer.Option(help="FLOP/s of one device, in the training's precision.")
+    ] = None,
+    utilisation: Annotated[float | None, typer.Option(min=0.001, max=1.0, help="Share of the peak.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
+) -> None:
+    """Print parameters, tokens, FLOPs, memory and hours of every training in params.yaml."""
+
+    def plan_all() -> None:
+        params = load()
+        layout = Layout(params.experiment)
+        machine = Machine(params.trainer.strategy, params.trainer.devices, params.trainer.nodes)
+        if devices:
+            machine = Machine(params.trainer.strategy, devices)
+        plans = [
+            plan(
+                *(params, layout, name, machine),
+                speed_of(params, layout, name, device or params.device, peak, utilisation),
+            )
+            for name in params.models
+        ]
+        others = other_stages(params, layout)
+        if as_json:
+            hours = sum(each.hours for each in plans)
+            found = {
+                "devices": machine.processes,
+                "trainings": [asdict(each) for each in plans],
+                "hours": hours,
+            }
+            print(json.dumps({**found, "other_stages": others}, indent=2))
+            return
+        console = Console(width=None if sys.stdout.isatty() else 160)
+        for table in tables(plans, others, machine):
+            console.print(table)
+
+    main(plan_all, [])
+
+
+if __name__ == "__main__":
+    typer.run(command)

@@ -1,0 +1,168 @@
+"""When a training goes wrong: a loss or gradient that is no number stops it, a loss that jumps is told."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterable, Sequence
+
+import pytorch_lightning as pl
+import torch
+from torch import Tensor, nn
+
+from quartet.errors import InputError
+from quartet.training.processes import whole
+
+#: A loss has jumped where it is above the mean of those before it by so many times their noise (the root of half the
+#: mean square of the differences from one step to the next, which a loss that falls leaves small), ...
+NOISES = 6.0
+#: ... and by this share of the mean, ...
+SHARE = 0.2
+#: ... which is said after so many steps.
+FIRST = 20
+#: What a loss counts for in the means, one step later.
+FADING = 0.98
+#: The name of the metric: one point at the first step of each jump.
+METRIC = "loss_jump"
+#: What to do about a training of params.yaml.
+REMEDY = "lower training.learning_rate, lengthen training.warmup, or set training.clip"
+
+_LOG = logging.getLogger(__name__)
+
+
+class Watch:
+    """Sees every loss and gradient of one training.
+
+    A jump is told as a warning of the logger ``quartet.training.divergence``, whose record has an attribute `metric`:
+    (name, value, step).
+    """
+
+    def __init__(self, name: str, batches: int, remedy: str, metric: str = METRIC) -> None:
+        """Args:
+        name: what the training calls a step, ``"training step"``.
+        batches: of an epoch.
+        remedy: what to do where it stops.
+        metric: the name of the metric of jumps.
+        """
+        self.name = name
+        self.batches = batches
+        self.remedy = remedy
+        self.metric = metric
+        self._mean = self._before = self._squared = 0.0
+        self._seen = 0
+        self._jumped = False
+        self._parts: list[float] = []
+
+    def loss(self, loss: Tensor, step: int, part: int = 0, parts: int = 1) -> None:
+        """See a part's share of a step's loss, a scalar.
+
+        Raises:
+            InputError: it is NaN or infinite.
+        """
+        value = loss.item()
+        if not math.isfinite(value):
+            self._stop(step, f"the loss is {value}", f", part {part + 1} of {parts}" if parts > 1 else "")
+        self._parts = [*self._parts[:part], value]
+        if part == parts - 1:
+            self._compare(sum(self._parts), step)
+
+    def gradient(
+        self, parameters: Iterable[tuple[str, nn.Parameter]], step: int, clip: float | None = None
+    ) -> None:
+        """See the gradient of a step, and scale it down to the norm `clip`.
+
+        Raises:
+            InputError: it is NaN or infinite.
+        """
+        given = [(name, parameter) for name, parameter in parameters if parameter.grad is not None]
+        norm = whole(torch.nn.utils.get_total_norm([each.grad for _, each in given]))  # type: ignore[misc]
+        if not torch.isfinite(norm):
+            wrong = (name for name, each in given if not bool(torch.isfinite(whole(each.grad)).all()))  # type: ignore[arg-type]
+            where = next(wrong, None)
+            self._stop(step, f"the gradient{f' of {where}' if where else ''} is not finite")
+        if clip:
+            torch.nn.utils.clip_grads_with_norm_([each for _, each in given], clip, norm)
+
+    def validation(self, value: float, step: int) -> None:
+        """See the loss of a validation after `step` steps.
+
+        Raises:
+            InputError: it is NaN or infinite.
+        """
+        if not math.isfinite(value):
+            self._stop(step - 1, f"the validation loss after it is {value}")
+
+    def weights(self, weights: Iterable[tuple[str, Tensor]], step: int) -> None:
+        """See the weights after `step` steps.
+
+        Raises:
+            InputError: one is NaN or infinite.
+        """
+        for name, tensor in weights:
+            if not bool(torch.isfinite(tensor).all()):
+                self._stop(step - 1, f"{name} is not finite after it")
+
+    def state(self) -> list[float]:
+        """What a resumed training needs."""
+        return [self._mean, self._before, self._squared, self._seen, self._jumped]
+
+    def restore(self, state: Sequence[float]) -> None:
+        """Go on from a :meth:`state`."""
+        self._mean, self._before, self._squared = state[:3]
+        self._seen, self._jumped = int(state[3]), bool(state[4])
+
+    def _compare(self, value: float, step: int) -> None:
+        highest = self._mean + max(NOISES * math.sqrt(self._squared / 2), SHARE * abs(self._mean))
+        jumped = self._seen >= FIRST and value > highest
+        if jumped and not self._jumped:
+            place = self._place(step)
+            _LOG.warning(
+                "%s: the loss jumped from about %.4g to %.4g",
+                *(place, self._mean, value),
+                extra={"metric": (self.metric, value, step)},
+            )
+        self._jumped = jumped
+        counted = min(value, highest) if jumped else value
+        if self._seen == 0:
+            self._mean = self._before = counted
+        weight = max(1 - FADING, 1 / (self._seen + 1))  # at first the plain mean
+        self._mean += weight * (counted - self._mean)
+        self._squared += weight * ((counted - self._before) ** 2 - self._squared)
+        self._before = counted
+        self._seen += 1
+
+    def _place(self, step: int) -> str:
+        epoch, batch = divmod(step, self.batches)
+        return f"{self.name} {step} (epoch {epoch + 1}, batch {batch + 1} of {self.batches})"
+
+    def _stop(self, step: int, reason: str, part: str = "") -> None:
+        raise InputError(f"{self._place(step)}{part}", reason, self.remedy)
+
+
+class WatchedModule(pl.LightningModule):
+    """A training whose `watch` sees the gradient of each optimiser step.
+
+    Attributes:
+        watch: set by the subclass.
+    """
+
+    watch: Watch
+
+    def configure_gradient_clipping(
+        self,
+        optimizer: torch.optim.Optimizer,
+        gradient_clip_val: float | None = None,
+        gradient_clip_algorithm: str | None = None,
+    ) -> None:
+        """Clip here but for fp16, whose scaled gradients only Lightning can: it refuses a fused optimiser's.
+
+        In fp16 a gradient may overflow: the step is skipped and the next loss is scaled by half as much. With nothing
+        left to halve it is an error as elsewhere.
+        """
+        scaler = getattr(self.trainer.precision_plugin, "scaler", None)
+        if scaler is not None:
+            self.clip_gradients(optimizer, gradient_clip_val, gradient_clip_algorithm)
+            if scaler.get_scale() > 1:
+                return
+            gradient_clip_val = None
+        self.watch.gradient(self.named_parameters(), self.global_step, gradient_clip_val)

@@ -1,0 +1,82 @@
+"""The plan of params.yaml: its numbers hang together, and its speed is the best that is known."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from pipeline import plan as planning
+from pipeline.layout import Layout
+from pipeline.params import Params, load
+from pipeline.plan import ASSUMED, Speed, other_stages, plan, speed_of, tables
+from quartet.files import write_jsonl
+from quartet.training.processes import Machine
+
+SPEED = Speed(1e9, 0.5, "given")
+
+
+@pytest.fixture
+def settings(workspace: Path) -> tuple[Params, Layout]:
+    params = load()
+    return params, Layout(params.experiment)
+
+
+def leave(layout: Layout, stage: str, variant: str, **measures: Any) -> None:
+    """What a run leaves beside its artifacts."""
+    row = {"name": "train/seed-1" if measures else "total", "seconds": 36.0, "content": ""}
+    write_jsonl(layout.timing(stage, variant), [{**row, "measures": measures}] if measures else [row])
+
+
+def test_devices_divide_the_hours_and_a_batchs_rows(settings: tuple[Params, Layout]) -> None:
+    params, layout = settings
+    one, four, sharded = (
+        plan(params, layout, "tta", machine, SPEED)
+        for machine in (Machine(), Machine("ddp", 4), Machine("fsdp", 4))
+    )
+    assert one.hours == pytest.approx(one.flops / 5e8 / 3600) == pytest.approx(4 * four.hours)
+    assert (one.rows, four.rows) == (8, 2)
+    assert one.bytes["activations"] > four.bytes["activations"] == sharded.bytes["activations"]
+    assert one.bytes["weights"] == four.bytes["weights"] == 4 * sharded.bytes["weights"] == 4 * one.parameters
+    assert one.tokens_from == "full inputs" and one.tokens == 30 * 8 * 64
+
+
+def test_the_speed_is_the_best_that_is_known(settings: tuple[Params, Layout]) -> None:
+    params, layout = settings
+
+    def known(peak: float | None = 1e12, utilisation: float | None = None) -> Speed:
+        return speed_of(params, layout, "tta", "cpu", peak, utilisation)
+
+    assert known() == Speed(1e12, ASSUMED, "assumed")
+    leave(layout, "pretrain", "segatron-xl", **{"flops-utilisation": 0.2, "peak-flops-per-second": 4e9})
+    assert known() == Speed(1e12, 0.2, "other models")
+    leave(layout, "pretrain", "tta", **{"flops-utilisation": 0.1, "peak-flops-per-second": 4e9, "devices": 2})
+    assert known() == Speed(1e12, 0.1, "measured")
+    assert known(peak=None) == Speed(2e9, 0.1, "measured"), "of one device"
+    assert known(utilisation=0.4) == Speed(1e12, 0.4, "given")
+
+
+def test_other_stages_have_the_seconds_of_their_last_run(settings: tuple[Params, Layout]) -> None:
+    params, layout = settings
+    leave(layout, "perplexity", "tta")
+    found = {row["stage"]: row for row in other_stages(params, layout)}
+    assert "pretrain" not in found
+    assert found["perplexity"] == {"stage": "perplexity", "instances": 2, "measured": 1, "hours": 0.01}
+    assert found["segment"]["hours"] is None
+    console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    for table in tables([plan(params, layout, "tta", Machine(), SPEED)], list(found.values()), Machine()):
+        console.print(table)
+    shown = console.export_text()
+    assert "at most 1.54e+04" in shown and "not measured" in shown and "0.50 of 1e+09 (given)" in shown
+
+
+def test_the_command_prints_json(settings: tuple[Params, Layout], capsys: pytest.CaptureFixture[str]) -> None:
+    planning.command(devices=2, peak=1e12, utilisation=0.5, as_json=True)
+    found = json.loads(capsys.readouterr().out)
+    assert found["devices"] == 2
+    assert [each["model"] for each in found["trainings"]] == ["tta", "segatron-xl"]
+    assert found["hours"] == pytest.approx(sum(each["hours"] for each in found["trainings"]))
+    assert found["trainings"][0]["speed"] == {"peak": 1e12, "utilisation": 0.5, "source": "given"}

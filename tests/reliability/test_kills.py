@@ -1,0 +1,233 @@
+"""A training killed between two steps, and an evaluation killed at work, end as those that nobody disturbed.
+
+Their processes get SIGKILL. `python -m tests.reliability.kills` does it to every stage, through DVC.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pipeline import mend
+from pipeline.mlflow_store import Store
+from quartet.files import TEMPORARY, sha256
+from stages.download import download
+from stages.encode import encode
+from stages.segment import segment
+from stages.tokenizer import tokenizer
+from tests.imports import ROOT
+from tests.reliability.kills import kind, plan, settings
+
+CORPUS, PIECES, MODEL = "wikipedia-sample", "wordpiece-1k", "segatron-xl"
+
+
+@pytest.fixture(scope="module")
+def encoded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the settings, and all that a training reads."""
+    folder = tmp_path_factory.mktemp("encoded")
+    (folder / "params.yaml").write_text(settings(), encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        download(CORPUS)
+        segment(CORPUS)
+        tokenizer(PIECES)
+        encode(CORPUS, PIECES)
+    return folder
+
+
+def start(folder: Path, *command: str) -> subprocess.Popen[bytes]:
+    """A stage, in a process group of its own."""
+    places = os.pathsep.join(str(path) for path in (ROOT, ROOT / "src"))
+    return subprocess.Popen(
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": places, "CI": "true"},
+        start_new_session=True,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    assert process.poll() is None, "it had ended before it could be killed"
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def run(folder: Path, *command: str) -> float:
+    """Run a stage to its end; its seconds."""
+    began = time.monotonic()
+    assert start(folder, *command).wait() == 0
+    return time.monotonic() - began
+
+
+def made(folder: Path, name: str) -> dict[str, str]:
+    """The hashes of all files of a folder of artifacts."""
+    root = folder / "artifacts" / "tiny" / name
+    return {str(path.relative_to(root)): sha256(path) for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+def test_what_was_killed_ends_as_what_was_not(encoded: Path, tmp_path: Path) -> None:
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    for folder in (whole, killed):
+        shutil.copytree(encoded, folder)
+    run(whole, "stages.pretrain", MODEL)
+    training = start(killed, "stages.pretrain", MODEL)
+    point = _first(killed, "artifacts/tiny/resume/**/resume.ckpt", training)
+    time.sleep(0.05)  # a few steps
+    kill(training)
+    assert point.is_file() and not (killed / "artifacts" / "tiny" / "models").exists()
+    run(killed, "stages.pretrain", MODEL)
+    assert not point.exists() and not list(killed.rglob(f"{TEMPORARY}*"))
+    for name in ("models", "rows", "curves"):
+        assert made(killed, name) == made(whole, name) != {}, name
+    seconds = run(whole, "stages.perplexity", MODEL)
+    evaluation = start(killed, "stages.perplexity", MODEL)
+    time.sleep(0.7 * seconds)
+    kill(evaluation)
+    run(killed, "stages.perplexity", MODEL)
+    assert made(killed, "rows") == made(whole, "rows")
+
+
+def _first(folder: Path, pattern: str, process: subprocess.Popen[bytes]) -> Path:
+    """The first file of a pattern, as soon as it is there."""
+    while process.poll() is None:
+        for path in folder.glob(pattern):
+            return path
+        time.sleep(0.01)
+    raise AssertionError(f"the stage ended with {process.returncode} before there was a {pattern}")
+
+
+def test_every_kind_of_stage_is_killed_at_least_once() -> None:
+    seconds = {"a@x": 5.0, "a@y": 1.0, "pretrain@m": 8.0, "report": 2.0}
+    moments = plan(seconds, 40, random.Random(1))
+    assert sum(map(len, moments.values())) == 40
+    assert {kind(stage) for stage, each in moments.items() if each} == {"a", "pretrain", "report"}
+    assert all(0 <= moment < 1 for each in moments.values() for moment in each)
+
+
+#: As DVC writes it.
+LOCKED = """schema: '2.0'
+stages:
+  download@a:
+    cmd: python -m stages.download a
+    deps:
+    - path: pipeline/run.py
+      hash: md5
+      md5: 9d6a3c3e0c6f3f0a2c3a6d6f5b1f2f11
+      size: 3249
+  segment@a:
+    cmd: python -m stages.segment a
+    deps:
+    - path: pipeline/run.py
+      hash: md5
+      md5: 9d6a3c3e0c6f3f0a2c3a6d6f5b1f2f11
+      size: 3249
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a dvc.lock and a list of locks, both whole."""
+    (tmp_path / ".dvc" / "tmp").mkdir(parents=True)
+    (tmp_path / ".dvc" / "tmp" / "rwlock").write_text('{"read": {}, "write": {}}')
+    (tmp_path / "dvc.lock").write_text(LOCKED)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_what_a_killed_dvc_left_unreadable_is_removed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = (Path("dvc.lock"), Path(".dvc/tmp/rwlock"))
+    mend.mend()
+    assert all(path.is_file() for path in files) and not capsys.readouterr().err
+    second = LOCKED.index("  segment")
+    for content in ("", *(LOCKED[: second + len(cut)] for cut in ("  segment@a:", "  segment@a:\n    cm"))):
+        Path("dvc.lock").write_text(content)
+        Path(".dvc/tmp/rwlock").write_text('{"read": {')
+        mend.mend()
+        assert not any(path.exists() for path in files), content
+        assert capsys.readouterr().err.count("removed, a DVC that was killed") == 2
+    for content in (LOCKED[:second], LOCKED[:second] + "  segment@a:\n    cmd: python -m st"):
+        Path("dvc.lock").write_text(content)
+        mend.mend()
+        assert Path("dvc.lock").is_file(), "DVC reads it, and takes the rest from its cache of runs"
+
+
+def test_nothing_is_mended_while_a_dvc_is_at_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dvc import lock
+
+    monkeypatch.setattr(lock, "DEFAULT_TIMEOUT", 0)
+    Path("dvc.lock").write_text("stages:\n  a: {")
+    command = "from dvc.lock import make_lock\nwith make_lock('.dvc/tmp/lock'): print(1, flush=True); input()"
+    other = subprocess.Popen(
+        [sys.executable, "-c", command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder
+    )
+    assert other.stdout is not None and other.stdout.read(1) == b"1"
+    mend.mend()
+    assert Path("dvc.lock").is_file()
+    other.communicate(b"\n")
+    mend.mend()
+    assert not Path("dvc.lock").exists()
+
+
+def test_without_dvc_lock_the_outputs_come_from_dvcs_cache_of_runs(tmp_path: Path) -> None:
+    """What a kill costs that leaves dvc.lock unreadable: a mending, and no stage again."""
+    command = "date +%s%N > out.txt && echo ran >> ../ran.txt"
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "in.txt").touch()
+    stage = f"stages:\n  a:\n    cmd: {command}\n    deps: [in.txt]\n    outs: [out.txt]\n"
+    (tmp_path / "here" / "dvc.yaml").write_text(stage)
+    places = os.pathsep.join(str(path) for path in (ROOT, ROOT / "src"))
+    environment = {**os.environ, "PYTHONPATH": places, "DVC_NO_ANALYTICS": "true"}
+
+    def python(*arguments: str) -> int:
+        done = subprocess.run(
+            [sys.executable, "-m", *arguments],
+            cwd=tmp_path / "here",
+            env=environment,
+            capture_output=True,
+            check=False,
+        )
+        return done.returncode
+
+    assert python("dvc", "init", "--no-scm", "-q") == python("dvc", "repro") == 0
+    made = (tmp_path / "here" / "out.txt").read_text()
+    lock = tmp_path / "here" / "dvc.lock"
+    whole = lock.read_text()
+    lock.write_text("")
+    assert python("dvc", "repro") != 0, "if DVC can do without, pipeline/mend.py is no longer needed"
+    assert python("pipeline.mend") == 0
+    assert python("dvc", "repro") == 0
+    assert (tmp_path / "here" / "out.txt").read_text() == made
+    assert lock.read_text() == whole
+    assert (tmp_path / "ran.txt").read_text() == "ran\n"
+
+
+def test_the_database_of_mlflow_is_whole_or_absent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopped while MLflow makes its tables, with some of them there."""
+    from mlflow.store.db import utils
+
+    class Killed(BaseException):
+        pass
+
+    def killed(engine: object) -> None:
+        raise Killed
+
+    uri = f"sqlite:///{tmp_path / 'mlflow.db'}"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    with monkeypatch.context() as patch:
+        patch.setattr(utils, "_upgrade_db", killed)
+        with pytest.raises(Killed):
+            Store(uri, "tiny")
+    assert [path.name for path in tmp_path.iterdir()] == ["mlflow.db.lock"]
+    assert Store(uri, "tiny").experiment == Store(uri, "tiny").experiment
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mlflow.db", "mlflow.db.lock"]
