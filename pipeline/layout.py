@@ -30,7 +30,7 @@ class Layout:
 
     @property
     def report(self) -> Path:
-        """What is committed: results.jsonl, timings.jsonl, README.md, index.html, metrics.json and the figures."""
+        """What is committed: results.jsonl, timings.jsonl, README.md, index.html, metrics, plots and figures."""
         return self.base / "reports" / self.experiment
 
     def raw(self, corpus: str) -> Path:
@@ -151,9 +151,14 @@ class Layout:
         """What a fine-tuned model answered on a kind of questions."""
         return self.artifacts / "predictions" / stage / model
 
+    @property
+    def all_attention(self) -> Path:
+        """The folder of all models' attention."""
+        return self.artifacts / "attention"
+
     def attention(self, model: str) -> Path:
         """The attention of one model on one document."""
-        return self.artifacts / "attention" / f"{model}.safetensors"
+        return self.all_attention / f"{model}.safetensors"
 
     def timing(self, stage: str, variant: str = "") -> Path:
         """How long one stage instance took: no output of DVC's, for it differs from run to run."""
@@ -218,7 +223,7 @@ STAGES: dict[str, Stage] = {
     "catalogue": Stage(
         _once,
         lambda layout, params, _: layout.catalogue(layout.all_nbest),
-        ("nbest", "tasks", "evaluate.rerank"),
+        ("nbest", "tasks", "evaluate.rerank", "evaluate.attention"),
     ),
     "tasks": Stage(
         lambda params: tuple(params.tasks),

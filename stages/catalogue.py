@@ -18,7 +18,11 @@ def catalogue() -> None:
     """Write catalogue.json into the folder of the N-best lists and into that of each kind of task."""
     params = load()
     layout = Layout(params.experiment)
-    names = {layout.all_nbest: sorted(params.nbest), layout.all_rescored: sorted(params.evaluate.rerank)}
+    names = {
+        layout.all_nbest: sorted(params.nbest),
+        layout.all_rescored: sorted(params.evaluate.rerank),
+        layout.all_attention: sorted(params.evaluate.attention),
+    }
     for kind in itertools.chain(*TASK_STAGES.values()):
         names[layout.tasks(kind)] = sorted(name for name, task in params.tasks.items() if task.kind == kind)
     with stage_run(params, "catalogue") as run:

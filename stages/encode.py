@@ -21,7 +21,9 @@ def encode(corpus: str, tokenizer: str) -> None:
     with stage_run(params, "encode", f"{corpus}-{tokenizer}") as run:
         vocabulary = TextTokenizer.load(layout.tokenizer(tokenizer) / TOKENIZER)
         with bar(f"{corpus}: documents") as shown:
-            manifest = encode_corpus(layout.segments(corpus), vocabulary, folder, advance=shown.advance)
+            manifest = encode_corpus(
+                layout.segments(corpus), vocabulary, folder, workers=params.workers, advance=shown.advance
+            )
         run.log_manifest(manifest)
         for split, counts in manifest["splits"].items():
             say(

@@ -12,7 +12,11 @@ from pipeline.tracking import stage_run
 from pipeline.trained import check_encoding, trained
 from quartet.evaluation.perplexity import gain, perplexity_measures, unigram_logprobs
 from quartet.results import Result, write_results
+from quartet.scoring.language_model import LanguageModel
 from quartet.text.encoded import EncodedCorpus
+
+#: What is kept of a reading at another input length.
+SHORTER = ("loss", "ppl", "ppl-word")
 
 
 def perplexity(name: str) -> None:
@@ -27,37 +31,59 @@ def perplexity(name: str) -> None:
     unigram = unigram_logprobs(texts.ids)
     rows: list[Result] = []
     with stage_run(params, "perplexity", name) as run:
-        for language_model in trained(params, name):
-            check_encoding(language_model, corpus)
-            with bar(f"{name}: tokens scored", total=sum(len(ids) for ids in texts.ids)) as shown:
-                documents = language_model.corpus_logprobs(corpus, limit, shown.set, carry_memory)
-            logprobs = texts.split(documents)
-            measures = perplexity_measures(
-                logprobs,
-                texts.words,
-                language_model.objective.pseudo,
-                params.bootstrap,
-                language_model.seed,
-                texts.documents,
-            )
-            measures["gain"] = gain(logprobs, unigram, params.bootstrap, language_model.seed, texts.documents)
-            rows += rows_of(
-                measures,
-                params=params,
-                table="perplexity",
-                system=name,
-                dataset=model.corpus,
-                split="test",
-                device=language_model.device,
-                scale=language_model.scale,
-                seed=language_model.seed,
-            )
-            say(
-                f"{name}: loss {measures['loss'].value:.3f} nats a token on {measures['loss'].n:,} tokens "
-                f"of {len(texts.ids):,} sentences of {len(corpus.doc_ids)} test documents"
-            )
+        for trained_model in trained(params, name):
+            check_encoding(trained_model, corpus)
+            readings = {("perplexity", "test"): trained_model}
+            readings |= at_lengths(trained_model, params.perplexity.input_lengths)
+            for (table, split), language_model in readings.items():
+                with bar(f"{name}, {split}: tokens scored", sum(len(ids) for ids in texts.ids)) as shown:
+                    documents = language_model.corpus_logprobs(corpus, limit, shown.set, carry_memory)
+                logprobs = texts.split(documents)
+                measures = perplexity_measures(
+                    logprobs,
+                    texts.words,
+                    language_model.objective.pseudo,
+                    params.bootstrap,
+                    language_model.seed,
+                    texts.documents,
+                )
+                if table == "perplexity":
+                    measures["gain"] = gain(
+                        logprobs, unigram, params.bootstrap, language_model.seed, texts.documents
+                    )
+                else:
+                    measures = {metric: measures[metric] for metric in SHORTER if metric in measures}
+                rows += rows_of(
+                    measures,
+                    params=params,
+                    table=table,
+                    system=name,
+                    dataset=model.corpus,
+                    split=split,
+                    device=language_model.device,
+                    scale=language_model.scale,
+                    seed=language_model.seed,
+                )
+                say(
+                    f"{name}, {split}: loss {measures['loss'].value:.3f} nats a token on {measures['loss'].n:,} "
+                    f"tokens of {len(texts.ids):,} sentences of {len(corpus.doc_ids)} test documents"
+                )
         write_results(layout.rows("perplexity", name), rows)
         run.log_results(rows)
+
+
+def at_lengths(model: LanguageModel, lengths: tuple[int, ...]) -> dict[tuple[str, str], LanguageModel]:
+    """A model with memory, reading and remembering as many tokens as each of the lengths (Segatron paper, Figure 3).
+
+    One that was trained without any memory has none at any length.
+    """
+    config = model.card.model
+    if config.architecture != "transformer-xl":
+        return {}
+    return {
+        ("input-length", f"{tokens}-tokens"): model.at(tokens, tokens if config.recurrence.memory else 0)
+        for tokens in lengths
+    }
 
 
 if __name__ == "__main__":

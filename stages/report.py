@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from pathlib import Path
-from statistics import fmean
-from typing import Any
 
+from pipeline import views
 from pipeline.facts import gather
 from pipeline.layout import Layout, instances, record
 from pipeline.params import Params, load
@@ -18,7 +17,7 @@ from pipeline.timing import read_timings
 from pipeline.tracking import stage_run, sync
 from quartet.errors import InputError
 from quartet.evaluation.attention_maps import read_article
-from quartet.files import atomic_dir, atomic_path, sha256, write_json
+from quartet.files import atomic_dir, atomic_path, sha256
 from quartet.report import figures, overview, runtime_figure
 from quartet.report.attention_figure import attention_maps
 from quartet.report.facts import Facts
@@ -39,8 +38,15 @@ def report() -> None:
         device = next((row.device for row in timed), next((row.device for row in found), "cpu"))
         write_results(layout.report / "results.jsonl", found)
         write_results(layout.report / "timings.jsonl", [*timed, *durations(params, layout, device)])
-        write_json(layout.report / "metrics.json", nested(found))
+        with atomic_dir(layout.report / "metrics") as folder:
+            views.write_metrics(folder, views.metrics(found))
         facts = gather(params, layout, device, {})
+        with atomic_dir(layout.report / "plots") as folder:
+            training, weights = curves(params, layout)
+            views.write_table(folder / "validation.csv", views.validation(training, facts))
+            views.write_table(folder / "weights.csv", views.weights(weights))
+            views.write_table(folder / "times.csv", views.times(timed))
+            views.write_table(folder / "input-lengths.csv", views.input_lengths(found))
         with atomic_dir(layout.report / "figures") as folder:
             pictures = draw(folder, params, layout, found, timed, facts)
         facts = gather(params, layout, device, pictures)
@@ -48,7 +54,8 @@ def report() -> None:
         for name, text in (("README.md", readme(whole)), ("index.html", page(whole, layout.report, facts))):
             with atomic_path(layout.report / name) as temporary:
                 temporary.write_text(text, encoding="utf-8")
-        for name in ("results.jsonl", "timings.jsonl", "metrics.json", "README.md", "index.html", "figures"):
+        kept = ("results.jsonl", "timings.jsonl", "metrics", "plots", "README.md", "index.html", "figures")
+        for name in kept:
             run.log_artifact(layout.report / name)
         run.log_results(found)
     restored = sync(params, found)
@@ -78,32 +85,25 @@ def durations(params: Params, layout: Layout, device: str) -> list[Result]:
     return found
 
 
-def nested(found: list[Result]) -> dict[str, Any]:
-    """table -> dataset -> split -> system -> metric -> value (the mean over seeds), for ``dvc metrics``."""
-    groups: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
-    for row in found:
-        groups[row.table, row.dataset, row.split, row.system, row.metric].append(row.value)
-    tree: dict[str, Any] = {}
-    for (*path, metric), values in groups.items():
-        leaf = tree
-        for name in path:
-            leaf = leaf.setdefault(name, {})
-        leaf[metric] = fmean(values)
-    return tree
+def curves(params: Params, layout: Layout) -> tuple[dict[str, Curve], dict[tuple[str, str, str], Curve]]:
+    """By model, (step, validation loss); by lists, split and system, (weight, WER in % or BLEU)."""
+    training: dict[str, Curve] = {
+        name: [(float(row["step"]), float(row["loss"])) for row in read_csv(layout.curve(name))]
+        for name in params.models
+    }
+    weights: defaultdict[tuple[str, str, str], Curve] = defaultdict(list)
+    for name in params.evaluate.rerank:
+        for row in read_csv(layout.wer_curve(name)):
+            place = row["list"], row["split"], row["system"]
+            weights[place].append((float(row["weight"]), float(row["value"])))
+    return training, weights
 
 
 def draw(
     folder: Path, params: Params, layout: Layout, found: list[Result], timed: list[Result], facts: Facts
 ) -> dict[str, str]:
     """Draw what there is to draw; section or place on the first screen -> the picture's path from the README."""
-    training: dict[str, Curve] = {
-        name: [(float(row["step"]), float(row["loss"])) for row in read_csv(layout.curve(name))]
-        for name in params.models
-    }
-    wer: defaultdict[tuple[str, str, str], Curve] = defaultdict(list)
-    for name in params.evaluate.rerank:
-        for row in read_csv(layout.wer_curve(name)):
-            wer[row["list"], row["split"], row["system"]].append((float(row["weight"]), float(row["value"])))
+    training, wer = curves(params, layout)
     drawn = {
         "training": figures.training_curves(folder / "training.svg", training, facts),
         "rerank": figures.wer_curves(folder / "rerank.svg", wer, found, facts),

@@ -30,6 +30,7 @@ def segment(name: str) -> None:
                 punkt=params.segmentation.punkt,
                 language=corpus.language,
                 limit=corpus.limit,
+                workers=params.workers,
                 advance=shown.advance,
             )
         run.log_manifest(manifest)

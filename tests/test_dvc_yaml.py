@@ -58,18 +58,30 @@ def test_a_stage_depends_on_the_modules_that_it_imports(stage: str) -> None:
     assert len(set(code)) == len(code)
 
 
-@pytest.fixture(scope="module")
-def resolved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    """DVC's own reading of dvc.yaml with the preset sample: stages by name."""
+def resolved_with(preset: str, folder: Path) -> Iterator[dict[str, Any]]:
+    """DVC's own reading of dvc.yaml with a preset: stages by name."""
     from dvc.repo import Repo
 
-    folder = tmp_path_factory.mktemp("resolved")
     shutil.copyfile(ROOT / "dvc.yaml", folder / "dvc.yaml")
-    shutil.copyfile(ROOT / "presets" / "sample.yaml", folder / "params.yaml")
+    shutil.copyfile(ROOT / "presets" / f"{preset}.yaml", folder / "params.yaml")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         with Repo.init(".", no_scm=True) as repo:
             yield {stage.name: stage for stage in repo.index.stages}
+
+
+@pytest.fixture(scope="module")
+def resolved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    yield from resolved_with("sample", tmp_path_factory.mktemp("resolved"))
+
+
+@pytest.mark.parametrize("preset", ["sample", "paper-tta-wiki", "paper-segatron-xl-base"])
+def test_whatever_is_switched_off_every_stage_finds_what_it_reads(preset: str, tmp_path: Path) -> None:
+    for stages in resolved_with(preset, tmp_path):
+        outs = [Path(out.def_path) for stage in stages.values() for out in stage.outs]
+        read = [dep.def_path for stage in stages.values() for dep in stage.deps]
+        for path in {Path(one) for one in read if one.startswith("artifacts/")}:
+            assert any(out.is_relative_to(path) or path.is_relative_to(out) for out in outs), path
 
 
 def name_of(stage: str, variant: str) -> str:
@@ -123,6 +135,7 @@ def test_the_other_places_are_the_layouts(resolved: dict[str, Any]) -> None:
         "timings.jsonl",
         "README.md",
         "index.html",
-        "metrics.json",
+        "metrics",
+        "plots",
         "figures",
     }

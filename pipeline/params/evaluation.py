@@ -39,10 +39,16 @@ class Perplexity:
     Attributes:
         tokens_per_document: how much of each is scored (0: all): bidirectional models run once a token.
         carry_memory: models with memory read all documents as one stream; False: each on its own.
+        input_lengths: models with memory read the same tokens again with window and memory of each of these lengths.
     """
 
     tokens_per_document: Size
     carry_memory: bool = False
+    input_lengths: tuple[Count, ...] = ()
+
+    def __post_init__(self) -> None:
+        if list(self.input_lengths) != sorted(set(self.input_lengths)):
+            raise ValueError(f"input_lengths {list(self.input_lengths)} do not ascend")
 
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)

@@ -212,13 +212,15 @@ class Params:
     """The whole file.
 
     ``threads`` 0 means all cores, ``device`` auto CUDA where there is one; ``bootstrap`` is the number of resamplings
-    behind each interval. ``trainer`` is no stage's: the machine decides no outcome.
+    behind each interval. ``trainer`` and ``workers`` (the processes that segment and encode text, 0: one a core) are no
+    stage's: the machine decides no outcome.
     """
 
     experiment: str
     seeds: list[Size]
     device: Literal["auto", "cpu", "cuda"]
     threads: Size
+    workers: Size = 0
     data: Data
     trainer: Trainer = dataclasses.field(default_factory=Trainer)
     corpora: dict[str, Corpus]

@@ -69,8 +69,8 @@ SEGATRON: tuple[Exhibit, ...] = (
         title="perplexity against input length",
         finds="Segatron-XL is below Transformer-XL at inputs of 25, 50, 100 and 150 tokens. The paper prints a picture "
         "and no numbers.",
-        presets=(),
-        keys=(),
+        presets=("sample", "small", "paper-segatron-xl-base"),
+        keys=("models", "perplexity.input_lengths"),
         ours=segatron.input_lengths,
         contrasts=(
             Contrast(

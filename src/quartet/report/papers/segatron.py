@@ -6,6 +6,7 @@ from quartet.report.cells import Cell
 from quartet.report.facts import ModelFacts
 from quartet.report.numbers import fixed, loss
 from quartet.report.numbers import perplexity as perplexity_number
+from quartet.report.order import set_rank
 from quartet.report.page import Report, code
 from quartet.report.papers.series import Series, present
 from quartet.report.published import published
@@ -78,7 +79,8 @@ def positions(report: Report) -> list[Series]:
 def input_lengths(report: Report) -> list[Series]:
     """Figure 3: the two models at inputs of so many tokens; the paper prints no numbers."""
     found = []
-    for dataset, split in report.groups(INPUT_LENGTH):
+    by_length = sorted(report.groups(INPUT_LENGTH), key=lambda group: int(group[1].removesuffix(TOKENS)))
+    for dataset, split in sorted(by_length, key=lambda group: set_rank(group[0], report.facts)):
         ours = {
             model.name: cell
             for model in _recurrent(report)

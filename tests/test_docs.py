@@ -1,0 +1,240 @@
+"""Every command of README.md and docs/ works, every path and link that they name is there.
+
+Run for real: what only reads a repository (``dvc metrics``, ``params``, ``plots`` and ``dag``, in a copy of this one),
+and the command ``quartet`` (beside a small model with random weights in the place of the trained one).
+Held against what exists: what trains, downloads or pushes (``make``, ``dvc repro``, ``dvc exp``, ``dvc queue``,
+``python -m``), by its target, stage, setting, module and options.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from pipeline.params import load
+from pipeline.params.yaml_file import read_yaml
+from quartet import cli
+from quartet.models.checkpoint import save_model
+from quartet.text.encoded import EncodedCorpus
+from quartet.text.tokenizer import TextTokenizer
+from tests.documents import PAGES, Command, commands, paths
+from tests.imports import ROOT
+from tests.scoring.test_language_model import random_model
+
+#: What is run, by its first words; all other commands are held against what exists.
+RUN_DVC = ("metrics", "params", "plots", "dag")
+COMMANDS = commands()
+SMALL_MODEL = "artifacts/sample/models/tta"
+
+
+def of(program: str, run: bool | None = None) -> list[Any]:
+    """The commands of a program, as a test's parameters: those that are run, or those that are not."""
+    return [
+        pytest.param(one, id=f"{Path(one.page).stem}-{one.shown}"[:90])
+        for one in COMMANDS
+        if one.words[0] == program and run in (None, one.whole and is_run(one))
+    ]
+
+
+def is_run(one: Command) -> bool:
+    """Whether a command is one of those that are run."""
+    if one.words[0] == "dvc":
+        return one.words[1] in RUN_DVC and (len(one.words) > 2 or one.words[1] == "dag")
+    return one.words[0] == "quartet" and one.block
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A git repository of all files that git knows or would take, committed, without artifacts."""
+    folder = tmp_path_factory.mktemp("docs") / "quartet"
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if listed.returncode:
+        pytest.skip("not a git checkout: it cannot be copied")
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, folder / name)
+    who = ("-c", "user.name=test", "-c", "user.email=test@localhost")
+    commit = (*who, "commit", "-q", "--allow-empty", "-m")
+    for arguments in (("init", "-q"), (*commit, "nothing"), ("add", "-A"), (*commit, "all")):
+        subprocess.run(["git", *arguments], cwd=folder, check=True)
+    return folder
+
+
+def dvc(folder: Path, *arguments: str) -> str:
+    """What a command of DVC prints; it must neither fail nor complain."""
+    done = subprocess.run(
+        [sys.executable, "-m", "dvc", *arguments], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert not re.search("error|warning", done.stderr, re.IGNORECASE), done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("one", of("dvc", run=True))
+def test_what_dvc_is_asked_it_answers(one: Command, copy: Path) -> None:
+    dvc(copy, *one.words[1:])
+
+
+def test_metrics_are_a_line_a_system(copy: Path) -> None:
+    head, *lines = dvc(copy, "metrics", "show", "--md").splitlines()
+    columns = [cell.strip() for cell in head.strip("|").split("|")]
+    assert {"loss.test", "loss.valid", "wer.sample-speech"} <= set(columns)
+    assert len(columns) < 15
+    systems = {Path(line.split("|")[1].strip()).stem for line in lines[1:] if line.startswith("|")}
+    assert set(load(ROOT / "presets" / "sample.yaml").models) <= systems
+
+
+def test_an_edit_shows_in_the_difference_of_settings(copy: Path) -> None:
+    path = copy / "params.yaml"
+    text = path.read_text(encoding="utf-8")
+    try:
+        path.write_text(text.replace("    layers: 2\n", "    layers: 6\n", 1), encoding="utf-8")
+        assert "models.unilm.layers" in dvc(copy, "params", "diff")
+    finally:
+        path.write_text(text, encoding="utf-8")
+
+
+def test_plots_have_titles_axes_and_a_line_a_system(copy: Path) -> None:
+    dvc(copy, "plots", "show", "--out", "plots")
+    page = (copy / "plots" / "index.html").read_text(encoding="utf-8")
+    specs = [json.loads(found) for found in re.findall(r"var spec = (\{.*\});", page)]
+    assert {spec["title"]["text"] for spec in specs} >= {"Validation loss while training"}
+    for spec in specs:
+        encoding = spec["spec"]["encoding"]
+        values = spec["data"]["values"]
+        for axis in ("x", "y"):
+            assert encoding[axis]["title"]
+            assert encoding[axis]["field"] in values[0]
+        assert {value["rev"] for value in values} == {"workspace"}
+        assert len({value[encoding["color"]["field"]] for value in values}) > 1
+
+
+@pytest.mark.parametrize("one", of("dvc", run=False))
+def test_the_other_commands_of_dvc_are_known(one: Command) -> None:
+    from dvc.cli import parse_args
+
+    found = parse_args(list(one.words[1:]))
+    stages = read_yaml(ROOT / "dvc.yaml")["stages"]
+    params = read_yaml(ROOT / "presets" / "sample.yaml")
+    if one.words[1] in ("repro", "status", "dag"):
+        for target in getattr(found, "targets", None) or [getattr(found, "target", None)]:
+            assert target is None or target.split("@")[0] in stages, target
+    for setting in getattr(found, "set_param", None) or []:
+        section: Any = params
+        for key in setting.lstrip("+").split("=")[0].split("."):
+            assert setting.startswith("+") or key in section, f"{setting}: params.yaml has no {key}"
+            section = section.get(key, {})
+
+
+@pytest.fixture(scope="module")
+def trained(
+    small_corpus: tuple[TextTokenizer, dict[str, EncodedCorpus]], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A folder with what `make repro` leaves, as far as `quartet` needs it: a small model, lists and sentences."""
+    folder = tmp_path_factory.mktemp("trained")
+    model = random_model("tta", small_corpus[0])
+    (folder / SMALL_MODEL).mkdir(parents=True)
+    state = model.network.state_dict()
+    save_model(folder / SMALL_MODEL, {"last": state, "best": state}, model.card, model.tokenizer)
+    lists = folder / "data" / "nbest" / "sample-speech"
+    lists.mkdir(parents=True)
+    for name in ("dev", "test"):
+        whole = json.loads((ROOT / "data/nbest/sample-speech" / f"{name}.json").read_text(encoding="utf-8"))
+        few = dict(list(whole.items())[:4])
+        (lists / f"{name}.json").write_text(json.dumps(few), encoding="utf-8")
+    (folder / "sentences.txt").write_text("the old mill\na small boat\n", encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("one", of("quartet", run=True))
+def test_a_command_of_quartet_runs(one: Command, trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the order of the pages: a later command may read what an earlier one wrote."""
+    monkeypatch.chdir(trained)
+    given = Path(one.stdin).read_bytes() if one.stdin else b""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given), encoding="utf-8"))
+    if "export" in one.words:
+        pytest.importorskip("onnx", reason="the extra export is not installed")
+    with pytest.raises(SystemExit) as stop:
+        cli.main(list(one.words[1:]))
+    assert not stop.value.code, one.shown
+
+
+def known_options(parser: Any, words: tuple[str, ...]) -> None:
+    """Fail where a word is an option that the command has not."""
+    if isinstance(parser, TyperGroup):
+        name = next(word for word in words if not word.startswith("-"))
+        assert name in parser.commands, name
+        parser, words = parser.commands[name], words[words.index(name) + 1 :]
+    options = {"--help"} | {name for one in parser.params for name in (*one.opts, *one.secondary_opts)}
+    asked = {word.split("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)}
+    assert asked <= options, asked - options
+
+
+@pytest.mark.parametrize("one", of("quartet", run=False))
+def test_the_other_options_of_quartet_are_known(one: Command) -> None:
+    if one.words[1:] != ("...",):
+        known_options(get_command(cli.app), one.words[1:])
+
+
+@pytest.mark.parametrize("one", of("python"))
+def test_a_module_is_there_with_its_options(one: Command) -> None:
+    if one.words[1] != "-m":
+        assert (ROOT / one.words[1]).is_file()
+        return
+    name, options = one.words[2], one.words[3:]
+    if name in ("pytest", "nltk.downloader", "pip", "venv"):
+        return
+    spec = importlib.util.find_spec(name)
+    assert spec is not None, name
+    main = f"{name}.__main__" if spec.submodule_search_locations else name
+    module = importlib.import_module(main)
+    if hasattr(module, "app"):
+        known_options(get_command(module.app), options)
+    else:
+        source = Path(module.__file__ or "").read_text(encoding="utf-8")
+        assert all(f'"{option}"' in source for option in options if option.startswith("--")), options
+
+
+@pytest.mark.parametrize("one", of("make"))
+def test_a_target_of_make_is_there(one: Command) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for word in one.words[1:]:
+        name, sign, value = word.partition("=")
+        if not sign:
+            assert re.search(rf"^{re.escape(name)}:", makefile, re.MULTILINE), name
+        elif name == "PRESET" and not one.shown.endswith("name"):
+            assert (ROOT / "presets" / f"{value}.yaml").is_file(), value
+        else:
+            assert re.search(rf"^{name} \?=", makefile, re.MULTILINE), name
+
+
+@pytest.mark.parametrize(("page", "path"), list(paths()))
+def test_a_path_of_the_project_is_there(page: str, path: str) -> None:
+    assert any(ROOT.glob(path.rstrip("/"))), f"{page} names {path}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(((?!http|#)[^)]+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target.partition("#")[0]).exists(), target
+
+
+def test_readme_leads_to_every_page() -> None:
+    text = PAGES[0].read_text(encoding="utf-8")
+    for page in PAGES[1:]:
+        assert f"docs/{page.name}" in text, page.name
