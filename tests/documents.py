@@ -13,7 +13,7 @@ PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 #: Programs of ours or of what we stand on; lines of a block that begin otherwise are no commands.
 PROGRAMS = ("make", "quartet", "dvc", "python", "mlflow")
 #: Fences that may hold commands: ``console`` after a ``$``, with what they print; the others line by line.
-FENCES = ("console", "sh", "")
+FENCES = ("console", "sh", "bash", "")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 
