@@ -14,6 +14,7 @@ import pytest
 from pipeline.fetch import fetch_one, fetched, package_file, tree_sha256
 from pipeline.params import Source
 from quartet.errors import InputError
+from quartet.files import MANIFEST_VERSION
 
 TEXT = b"one paragraph\n\nand another\n" * 1000
 SHA256 = hashlib.sha256(TEXT).hexdigest()
@@ -72,6 +73,7 @@ def test_a_url_is_downloaded_and_checked(tmp_path: Path, server: str) -> None:
         "bytes": len(TEXT),
         "files": 1,
         "sha256": SHA256,
+        "version": MANIFEST_VERSION,
     }
     assert fetched(tmp_path / "raw" / "books").read_bytes() == TEXT
 

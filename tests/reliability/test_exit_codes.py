@@ -55,15 +55,15 @@ def case_named(name: str) -> Case:
 
 
 def told(run: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> str:
-    """The one line on stderr of what ends with code 2."""
+    """The one error on stderr of what ends with code 2, behind the lines that say what it reads."""
     capsys.readouterr()
     with pytest.raises(SystemExit) as stop:
         run()
     assert stop.value.code == 2
     lines = [line for line in capsys.readouterr().err.splitlines() if line]
-    assert len(lines) == 1, lines
-    assert lines[0].startswith("error: ")
-    return lines[0]
+    assert all(" reads " in line for line in lines[:-1]), lines
+    assert lines[-1].startswith("error: ")
+    return lines[-1]
 
 
 def settings(folder: Path, *changes: tuple[params.Way, object]) -> None:

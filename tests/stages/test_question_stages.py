@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -77,7 +78,11 @@ FILES: dict[tuple[str, str], dict[str, str]] = {
 def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small) -> Any:
     """A small model that sees segments, the three sets, and the corpus's test split."""
     monkeypatch.chdir(tmp_path)
-    save(random_model("segabert", small_corpus[0], max_length=40), _made(LAYOUT.models / "segabert"))
+    model = random_model("segabert", small_corpus[0], max_length=40)
+    origin = small_corpus[1]["test"].origin
+    assert origin is not None
+    model.card = replace(model.card, encoding=origin.sha256)
+    save(model, _made(LAYOUT.models / "segabert"))
     tasks = {
         "race-gone": Task(kind="race", license="x", files={"train": Source(source="m.jsonl", sha256=None)})
     }
