@@ -64,8 +64,9 @@ repro: setup  ## raw text to report: the pipeline of params.yaml, or of PRESET=n
 test: setup  ## the tests
 	@python -m pytest
 
-soak: setup  ## every reader of users' files, fuzzed for ten minutes
+soak: setup  ## every reader of users' files fuzzed for ten minutes, 60 kills over all stages
 	@QUARTET_FUZZ_SECONDS=$${QUARTET_FUZZ_SECONDS:-600} python -m pytest -s tests/reliability/test_fuzz.py
+	@python -m tests.reliability.kills
 
 scale-check: setup  ## plans beside real trainings, two processes beside one (docs/scale.md)
 	@python -m tests.scale_check
