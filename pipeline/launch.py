@@ -26,7 +26,7 @@ def launch(trainer: Trainer) -> None:
         return
     command = [*words, sys.executable, *sys.orig_argv[1:]]
     try:
-        os.execvpe(command[0], command, {**os.environ, LAUNCHED: "1"})  # noqa: S606  # no shell is wanted
+        os.execvpe(command[0], command, {**os.environ, LAUNCHED: "1"})  # noqa: S606  # nosec B606
     except OSError as error:
         raise InputError(
             "params.yaml: trainer.launch", f"{words[0]} cannot be started ({error.strerror})"
