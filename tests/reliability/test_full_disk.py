@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import os
-import resource
-import shutil
-import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +28,7 @@ from quartet.training.callbacks import ResumePoint
 from quartet.training.kept import kept
 from quartet.training.siamese import Siamese
 from stages.download import download
+from tests.reliability.disks import LEFT, Disk, files, largest_file
 from tests.reliability.test_exit_codes import settings, told
 from tests.scoring.test_language_model import random_model
 from tests.small_corpus import documents
@@ -39,81 +36,8 @@ from tests.training.test_fit import train
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 
-SIZE = 4 << 20
-#: What a test leaves free, so that writing fails in the middle.
-LEFT = 8 << 10
 #: Who "nobody" is, where a test needs somebody without rights.
 NOBODY = 65534
-
-
-class Disk:
-    """A file system of its own.
-
-    Attributes:
-        folder: where it is.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    @contextmanager
-    def full(self, left: int = LEFT) -> Iterator[None]:
-        """Fill it but for so many bytes."""
-        filler = self.folder / "filler"
-        with open(filler, "wb", buffering=0) as file:
-            try:
-                while file.write(bytes(4096)):
-                    pass
-            except OSError:
-                file.truncate(file.tell() - left)
-        yield
-        filler.unlink()
-
-    @contextmanager
-    def read_only(self) -> Iterator[None]:
-        """Let nobody write to it, root included."""
-        _mount("-o", "remount,ro", str(self.folder))
-        yield
-        _mount("-o", "remount,rw", str(self.folder))
-
-
-def _mount(*arguments: str) -> None:
-    subprocess.run(["mount", *arguments], check=True, capture_output=True, text=True)
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Disk]:
-    """A tmpfs of 4 MiB."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if shutil.which("mount") is None:
-        pytest.skip("there is no mount to make a small disk with")
-    try:
-        _mount("-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(folder))
-    except subprocess.CalledProcessError as error:
-        pytest.skip(f"a small disk cannot be mounted: {error.stderr.strip()}")
-    yield Disk(folder)
-    subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-@contextmanager
-def largest_file(size: int) -> Iterator[None]:
-    """Let this process write no file beyond so many bytes: what stands for a full disk where none can be mounted."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder, hidden ones included."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != "filler"
-    }
 
 
 def rows(value: float) -> list[Result]:

@@ -63,6 +63,7 @@ class Epoch:
 
     Attributes:
         steps: optimiser steps; None: one epoch.
+        accumulate: parts in which a step's batch goes through the network.
     """
 
     model: ModelConfig
@@ -73,6 +74,7 @@ class Epoch:
     device: str
     folder: Path
     steps: int | None = None
+    accumulate: int = 1
 
     @property
     def _steps(self) -> int:
@@ -91,6 +93,7 @@ class Epoch:
             TrainingConfig(
                 steps=steps,
                 batch_size=self.batch_size,
+                accumulate=self.accumulate,
                 precision=self.precision,  # type: ignore[arg-type]  # checked by pydantic
                 learning_rate=1e-4,
                 validate_every=steps,
