@@ -1,24 +1,21 @@
 """Fetching what a source names: a file in a Python package, on the hub or at a URL, or a local file or folder.
 
-Everything lands whole and checked, or not at all.
+Everything lands whole and checked, or not at all; what a broken download has brought waits for the next try.
 """
 
 from __future__ import annotations
 
 import hashlib
-import http.client
 import importlib.util
 import re
 import shutil
-import urllib.error
 import urllib.parse
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from pipeline.download import Unavailable as Unavailable
+from pipeline.download import download
 from pipeline.params import Source
-from pipeline.progress import bar
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, read_json, sha256, write_json
 
@@ -26,16 +23,8 @@ MANIFEST = "manifest.json"
 PACKAGE = "package://"
 HUB = "hub://"
 HUB_ADDRESS = re.compile(r"hub://(?P<name>[\w.-]+/[\w.-]+)@(?P<revision>[\w.-]+)/(?P<path>[^/].*)")
-BLOCK = 1 << 20
-TIMEOUT_SECONDS = 30
-#: Bytes that a download may have; the largest dump of Wikipedia's articles has a quarter.
-LARGEST = 100 << 30
 #: Bytes of a file's name: file systems allow 255, and a temporary name is longer.
 LONGEST_NAME = 200
-
-
-class Unavailable(InputError):
-    """A source that is not there, or cannot be reached from here: nothing is wrong with the settings themselves."""
 
 
 def fetch(source: Source, root: Path, folder: Path, name: str) -> dict[str, Any]:
@@ -52,9 +41,9 @@ def fetch(source: Source, root: Path, folder: Path, name: str) -> dict[str, Any]
     if source.source.startswith(PACKAGE):
         _copy(package_file(source.source), target)
     elif source.source.startswith(("http://", "https://")):
-        _download(source.source, target)
+        download(source.source, target, source.sha256)
     elif source.source.startswith(HUB):
-        _copy(hub_file(source.source), target)
+        _copy(hub_path(source.source), target)
     elif "://" in source.source:
         raise InputError(
             source.source, "this kind of address is not known", f"use {PACKAGE}, {HUB}, https:// or a path"
@@ -153,11 +142,14 @@ def package_file(address: str) -> Path:
     raise InputError(address, f"the installed package {package!r} has no such file")
 
 
-def hub_file(address: str) -> Path:
-    """The file of ``hub://<owner>/<name>@<revision>/<path>``, a dataset on the hub, in the hub's own cache.
+def hub_path(address: str) -> Path:
+    """What ``hub://<owner>/<name>@<revision>/<path>`` names in a dataset on the hub, in the hub's own cache.
+
+    A path that ends in ``/`` is a folder with all that is in it, such as a configuration's; else it is a file. The
+    hub's client goes on where a download broke off.
 
     Raises:
-        Unavailable: the hub cannot be reached, or has no such set, revision or file.
+        Unavailable: the hub cannot be reached, or has no such set, revision, file or folder.
         InputError: the address has not this form.
     """
     match = HUB_ADDRESS.fullmatch(address)
@@ -167,11 +159,18 @@ def hub_file(address: str) -> Path:
         )
     import huggingface_hub
 
+    name, revision = match["name"], match["revision"]
     try:
-        return Path(
-            huggingface_hub.hf_hub_download(
-                match["name"], match["path"], repo_type="dataset", revision=match["revision"]
+        if match["path"].endswith("/"):
+            everything = huggingface_hub.snapshot_download(
+                name, repo_type="dataset", revision=revision, allow_patterns=f"{match['path']}*"
             )
+            path = Path(everything) / match["path"]
+            if not path.is_dir():
+                raise FileNotFoundError("it has no such folder")
+            return path
+        return Path(
+            huggingface_hub.hf_hub_download(name, match["path"], repo_type="dataset", revision=revision)
         )
     except Exception as error:  # those of the hub's HTTP client too, whichever it is in that release
         words = str(error).strip().splitlines() or [type(error).__name__]
@@ -205,45 +204,3 @@ def _copy(path: Path, target: Path) -> None:
             ) from error
     else:
         raise Unavailable(path, "no such file or folder", "paths start at data.root of params.yaml")
-
-
-def _download(url: str, target: Path) -> None:
-    with open(target, "wb") as file:
-        for block in _blocks(url):
-            file.write(block)
-
-
-def _blocks(url: str) -> Iterator[bytes]:
-    """What an address answers, block by block; what is wrong with the answer is no error of the file that it goes to.
-
-    Raises:
-        Unavailable: nobody answers, or not to the end.
-        InputError: the answer is larger than `LARGEST`.
-    """
-    done = 0
-    try:
-        # http and https only, see fetch
-        with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:  # noqa: S310  # nosec B310
-            size = answer.headers.get("Content-Length") or ""
-            known = int(size) if size.isascii() and size.isdigit() and len(size) < 18 else None
-            with bar(f"downloading {url.rsplit('/', 1)[-1]} (MB)", known / 1e6 if known else None) as shown:
-                while block := answer.read(BLOCK):
-                    done += len(block)
-                    if done > LARGEST:
-                        raise InputError(
-                            url, f"answers with more than {LARGEST >> 30} GiB", "check the address"
-                        )
-                    yield block
-                    shown.advance(len(block) / 1e6)
-    except InputError:
-        raise
-    # ValueError: the address cannot be written into a request
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        reason = getattr(error, "reason", None) or error
-        if isinstance(error, urllib.error.HTTPError):
-            reason = f"{error.code} {reason}"
-        raise Unavailable(
-            url, f"cannot be downloaded ({reason})", "check the address and the network"
-        ) from error
-    if known is not None and done < known:
-        raise Unavailable(url, f"ends after {done:,} of {known:,} bytes", "try again")

@@ -11,11 +11,12 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
+from pipeline.mlflow_server import few_tries, unanswered
 from quartet.errors import InputError, system_error
 from quartet.files import atomic_path
 
@@ -86,6 +87,7 @@ class Store:
             logging.getLogger(name).setLevel(logging.WARNING)
         logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)  # it raises what it says
         self.uri = uri
+        self._answered = False
         self.client = self._connect()
         try:
             self.experiment = self._experiment_id(experiment)
@@ -222,17 +224,25 @@ class Store:
     def again(self, call: Callable[[], Answer]) -> Answer:
         """The call's answer, asked for until the database is free.
 
+        A server that has answered is given four minutes to answer again; one that has not, seconds.
+
         Raises:
-            InputError: the disk is full, or MLflow may not write.
+            InputError: the disk is full, MLflow may not write, or the server does not answer.
         """
         deadline = time.monotonic() + PATIENCE
         pause = 0.05
         while True:
             try:
-                return call()
+                with nullcontext() if self._answered else few_tries():
+                    answer = call()
+                self._answered = True
+                return answer
             except Exception as error:
+                place = f"MLflow at {shown_uri()}"
+                gone = unanswered(error, place)
+                self._answered = self._answered and gone is None
                 if "locked" not in str(error) or time.monotonic() > deadline:
-                    known = system_error(error, f"MLflow at {shown_uri()}")
+                    known = gone or system_error(error, place)
                     if known is None:
                         raise
                     raise known from error

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 
-# Before mlflow is imported anywhere in the process: nobody is told that it runs, and it prints no advice.
+# Before mlflow is imported anywhere in the process: nobody is told that it runs, and it prints neither advice nor the
+# server's address, in which there may be a password.
 os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
+os.environ["MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"] = "true"
 os.environ["DO_NOT_TRACK"] = "true"
 os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 

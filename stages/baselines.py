@@ -88,7 +88,7 @@ def unigram(params: Params, layout: Layout) -> list[Result]:
         kept = {"entropy": measures["loss"], "ppl": measures["ppl"]}
         system = "unigram" if len(pairs(params)) == 1 else f"unigram/{tokenizer}"
         valid = EncodedCorpus.open(layout.encoded(corpus, tokenizer), "valid")
-        entropy = {"loss": Measure(unigram_entropy([valid.ids]), len(valid.ids))}
+        entropy = {"loss": Measure(unigram_entropy([np.asarray(valid.ids)]), len(valid.ids))}
         scale = "frequencies of the validation tokens themselves"
         found += rows(params, entropy, "training", system, corpus, "valid", scale)
         found += rows(

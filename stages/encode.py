@@ -22,7 +22,13 @@ def encode(corpus: str, tokenizer: str) -> None:
         vocabulary = TextTokenizer.load(layout.tokenizer(tokenizer) / TOKENIZER)
         with bar(f"{corpus}: documents") as shown:
             manifest = encode_corpus(
-                layout.segments(corpus), vocabulary, folder, workers=params.workers, advance=shown.advance
+                layout.segments(corpus),
+                vocabulary,
+                folder,
+                workers=params.workers,
+                scheduler=params.executor.scheduler,
+                resume=layout.resume(f"encode@{corpus}-{tokenizer}", 0).parent,  # no model can have this name
+                advance=shown.advance,
             )
         run.log_manifest(manifest)
         for split, counts in manifest["splits"].items():

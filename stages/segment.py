@@ -8,6 +8,8 @@ from pipeline.params import entry, load
 from pipeline.progress import bar, say
 from pipeline.run import main
 from pipeline.tracking import stage_run
+from quartet.text.hub import Hub
+from quartet.text.hub_config import HubConfig
 from quartet.text.segmented import segment_corpus
 from quartet.text.sources import SOURCES
 from quartet.text.split import Shares
@@ -23,7 +25,7 @@ def segment(name: str) -> None:
         wanted = corpus.limit if corpus.split else 0  # a limit of each split does not say how many in all
         with bar(f"{name}: documents", wanted or None) as shown:
             manifest = segment_corpus(
-                SOURCES[corpus.kind],
+                Hub(corpus.kind) if isinstance(corpus.kind, HubConfig) else SOURCES[corpus.kind],
                 source,
                 layout.segments(name),
                 shares=Shares(corpus.split.valid, corpus.split.test) if corpus.split else None,
@@ -31,6 +33,8 @@ def segment(name: str) -> None:
                 language=corpus.language,
                 limit=corpus.limit,
                 workers=params.workers,
+                scheduler=params.executor.scheduler,
+                resume=layout.resume(f"segment@{name}", 0).parent,  # no model can have this name
                 advance=shown.advance,
             )
         run.log_manifest(manifest)

@@ -215,6 +215,20 @@ def test_a_module_is_there_with_its_options(one: Command) -> None:
             assert f'"{option}"' in source or re.search(rf"\b{parameter}: ", source), option
 
 
+@pytest.mark.parametrize("one", of("mlflow"))
+def test_the_options_of_mlflow_are_known(one: Command) -> None:
+    from mlflow.cli import cli as mlflow
+
+    parser, words = mlflow, list(one.words[1:])
+    while (commands := getattr(parser, "commands", {})) and words:
+        name = words.pop(0)
+        assert name in commands, one.shown
+        parser = commands[name]
+    options = {name for option in parser.params for name in option.opts + option.secondary_opts}
+    asked = {word.split("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)}
+    assert asked <= options, asked - options
+
+
 @pytest.mark.parametrize("one", of("make"))
 def test_a_target_of_make_is_there(one: Command) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -135,6 +135,28 @@ def test_mlflow_has_one_finished_run_a_stage_instance(clone: Clone) -> None:
     assert {"params.yaml", "tta.csv", "tta.jsonl"} <= attached
 
 
+def test_a_second_clone_pulls_everything_and_has_nothing_to_run(
+    clone: Clone, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """git carries what is small, DVC's remote the rest."""
+    remote = tmp_path_factory.mktemp("remote")
+    clone.run("dvc", "remote", "add", "--default", "team", str(remote))
+    clone.run("dvc", "push")
+    other = Clone(tmp_path_factory.mktemp("other"))
+    for name in (".dvc/config", "dvc.lock"):
+        shutil.copyfile(clone.folder / name, other.folder / name)
+    shutil.copytree(clone.folder / "reports", other.folder / "reports")
+    other.run("dvc", "pull")
+    assert "Data and pipelines are up to date." in other.run("dvc", "status")
+    assert other.repro() == set()
+    assert other.results == clone.results
+    kept = ("timings", "resume")  # no outputs of DVC's
+    for path in sorted((clone.folder / "artifacts" / "tiny").rglob("*")):
+        inside = path.relative_to(clone.folder)
+        if path.is_file() and inside.parts[2] not in kept and path.name != ".gitignore":
+            assert (other.folder / inside).read_bytes() == path.read_bytes(), inside
+
+
 def test_an_edit_of_one_model_runs_only_what_hangs_on_it(clone: Clone) -> None:
     before = clone.results
     assert clone.repro() == set(), "nothing is left to do"

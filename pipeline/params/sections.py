@@ -15,7 +15,9 @@ from pydantic.dataclasses import dataclass
 from pipeline.params.attention import Attention
 from pipeline.params.blimp import Blimp
 from pipeline.params.evaluation import Evaluate, Finetune, Perplexity, Rerank, Runtime, Word2Vec
+from pipeline.params.executor import Executor
 from pipeline.params.glue import Glue
+from pipeline.params.kind import Kind
 from pipeline.params.lists import NBestLists
 from pipeline.params.nli import Nli
 from pipeline.params.qa import Race, Squad
@@ -78,12 +80,13 @@ class Corpus(Source):
     """An entry of ``corpora:``.
 
     Attributes:
+        kind: a word, or for a data set in the shape of those on the hub what its rows are.
         split: None where the file says ``given``: the corpus brings its splits, as ``wikitext`` always does and a
             folder of texts does in its folders ``train``, ``valid`` and ``test``.
         limit: the number of documents that are read (0: all); of each split where they are given.
     """
 
-    kind: Literal["wikipedia", "text", "wikitext"]
+    kind: Kind
     language: Text
     license: Text
     split: Annotated[Split | None, BeforeValidator(_shares_or_given)]
@@ -93,8 +96,8 @@ class Corpus(Source):
         super().__post_init__()
         if self.kind == "wikitext" and self.split is not None:
             raise ValueError("kind wikitext brings its own splits: write split: given")
-        if self.kind == "wikipedia" and self.split is None:
-            raise ValueError("a dump of Wikipedia has no splits: write their shares")
+        if self.kind in ("wikipedia", "lines") and self.split is None:
+            raise ValueError(f"kind {self.kind} has no splits: write their shares")
 
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
@@ -212,8 +215,8 @@ class Params:
     """The whole file.
 
     ``threads`` 0 means all cores, ``device`` auto CUDA where there is one; ``bootstrap`` is the number of resamplings
-    behind each interval. ``trainer`` and ``workers`` (the processes that segment and encode text, 0: one a core) are no
-    stage's: the machine decides no outcome.
+    behind each interval. ``trainer``, ``workers`` (the processes that segment and encode text, 0: one a core) and
+    ``executor`` are no stage's: the machine decides no outcome.
     """
 
     experiment: str
@@ -221,6 +224,7 @@ class Params:
     device: Literal["auto", "cpu", "cuda"]
     threads: Size
     workers: Size = 0
+    executor: Executor = dataclasses.field(default_factory=Executor)
     data: Data
     trainer: Trainer = dataclasses.field(default_factory=Trainer)
     corpora: dict[str, Corpus]

@@ -8,6 +8,7 @@ import http.server
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -21,9 +22,35 @@ SHA256 = hashlib.sha256(TEXT).hexdigest()
 
 
 class _Truncating(http.server.SimpleHTTPRequestHandler):
-    """Serves a folder; under /cut/ it promises more than it sends, under /odd/ it does not say a number."""
+    """Serves a folder; under /cut/ it promises more than it sends, under /odd/ it does not say a number.
+
+    Under /drops/ it sends a part of what is asked for and goes away, under /drops/whole/ it knows no ranges.
+    """
+
+    asked: ClassVar[list[str]] = []
+    content: ClassVar[bytes] = TEXT
+    at_a_time: ClassVar[int] = 10_000
+
+    def _drop(self) -> None:
+        wanted = "" if "/whole/" in self.path else self.headers.get("Range", "")
+        self.asked.append(wanted)
+        start = int(wanted.removeprefix("bytes=").rstrip("-") or 0)
+        if start and start >= len(self.content):
+            self.send_response(416)
+            self.send_header("Content-Range", f"bytes */{len(self.content)}")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        self.send_response(206 if wanted else 200)
+        if wanted:
+            self.send_header("Content-Range", f"bytes {start}-{len(self.content) - 1}/{len(self.content)}")
+        self.send_header("Content-Length", str(len(self.content) - start))
+        self.end_headers()
+        self.wfile.write(self.content[start : start + self.at_a_time])
 
     def do_GET(self) -> None:
+        if self.path.startswith("/drops/"):
+            return self._drop()
         if not self.path.startswith(("/cut/", "/odd/")):
             return super().do_GET()
         self.send_response(200)
@@ -40,6 +67,9 @@ class _Truncating(http.server.SimpleHTTPRequestHandler):
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a server on this machine that has books.txt."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr("pipeline.download.PAUSE_SECONDS", 0)
+    for name, value in (("asked", []), ("content", TEXT), ("at_a_time", 10_000)):
+        monkeypatch.setattr(_Truncating, name, value)
     folder = tmp_path / "served"
     folder.mkdir()
     (folder / "books.txt").write_bytes(TEXT)
@@ -93,8 +123,117 @@ def test_a_wrong_checksum_names_both(tmp_path: Path, server: str) -> None:
     assert line.startswith(f"{server}/books.txt: ")
 
 
-def test_a_truncated_download_is_refused(tmp_path: Path, server: str) -> None:
-    assert "ends after 100 of 27,000 bytes" in refusal(tmp_path, f"{server}/cut/books.txt")
+def left(tmp_path: Path) -> list[bytes]:
+    """What waits for the next try."""
+    return [path.read_bytes() for path in (tmp_path / "raw").glob(".unfinished-download-*")]
+
+
+def test_a_truncated_download_is_refused_and_its_part_is_kept(tmp_path: Path, server: str) -> None:
+    with pytest.raises(InputError, match=r"ends after 100 of 27,000 bytes; try again"):
+        get(tmp_path, f"{server}/cut/books.txt", SHA256)
+    assert left(tmp_path) == [TEXT[:100]]
+    assert len(list((tmp_path / "raw").iterdir())) == 1
+
+
+def test_a_download_goes_on_where_the_connection_broke(tmp_path: Path, server: str) -> None:
+    assert get(tmp_path, f"{server}/drops/books.txt", SHA256)["sha256"] == SHA256
+    assert _Truncating.asked == ["", "bytes=10000-", "bytes=20000-"]
+    assert left(tmp_path) == []
+    assert fetched(tmp_path / "raw" / "books").read_bytes() == TEXT
+
+
+def test_another_run_goes_on_with_what_a_broken_one_left(
+    tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"{server}/drops/books.txt"
+    with monkeypatch.context() as patch:
+        patch.setattr("pipeline.download.time.sleep", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            get(tmp_path, address, SHA256)
+    assert left(tmp_path) == [TEXT[:10_000]]
+    monkeypatch.setattr(_Truncating, "at_a_time", 1 << 20)
+    assert get(tmp_path, address, SHA256)["sha256"] == SHA256
+    assert _Truncating.asked == ["", "bytes=10000-"]
+    assert left(tmp_path) == []
+
+
+def interrupt(_: float) -> None:
+    """What Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
+def partial(tmp_path: Path, address: str, content: bytes) -> None:
+    """As if an earlier run had left so much."""
+    (tmp_path / "raw").mkdir()
+    mark = hashlib.sha256(address.encode()).hexdigest()[:16]
+    (tmp_path / "raw" / f".unfinished-download-{mark}").write_bytes(content)
+
+
+def test_a_server_that_knows_no_ranges_begins_again(tmp_path: Path, server: str) -> None:
+    _Truncating.at_a_time = 1 << 20
+    address = f"{server}/drops/whole/books.txt"
+    partial(tmp_path, address, TEXT[:500])
+    get(tmp_path, address, SHA256)
+    assert _Truncating.asked == [""]
+    assert fetched(tmp_path / "raw" / "books").read_bytes() == TEXT
+
+
+@pytest.mark.parametrize(
+    ("kept", "asked"),
+    [
+        (b"another file's beginning", ["bytes=24-", ""]),  # what is put together has another checksum
+        (TEXT, ["bytes=27000-"]),  # only the move was missing
+        (TEXT + b"and more", ["bytes=27008-", ""]),  # the file there is shorter
+    ],
+)
+def test_what_was_left_is_taken_only_where_it_fits(
+    tmp_path: Path, server: str, kept: bytes, asked: list[str]
+) -> None:
+    _Truncating.at_a_time = 1 << 20
+    address = f"{server}/drops/books.txt"
+    partial(tmp_path, address, kept)
+    assert get(tmp_path, address, SHA256)["sha256"] == SHA256
+    assert _Truncating.asked == asked
+    assert left(tmp_path) == []
+
+
+def test_a_checksum_that_stays_wrong_leaves_nothing(tmp_path: Path, server: str) -> None:
+    address = f"{server}/drops/books.txt"
+    _Truncating.at_a_time = 1 << 20
+    partial(tmp_path, address, b"x")
+    assert "was expected" in refusal(tmp_path, address, "0" * 64)
+
+
+def test_a_folder_on_the_hub_is_asked_for_with_all_that_is_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import huggingface_hub
+
+    asked: list[dict[str, str]] = []
+
+    def download(name: str, **settings: str) -> str:
+        asked.append({"name": name, **settings})
+        return str(tmp_path / "snapshot")
+
+    inside = tmp_path / "snapshot" / "20231101.en"
+    inside.mkdir(parents=True)
+    (inside / "train-00000-of-00001.parquet").write_bytes(b"x")
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    address = "hub://wikimedia/wikipedia@abc123/20231101.en/"
+    assert get(tmp_path, address, None)["files"] == 1
+    assert asked == [
+        {
+            "name": "wikimedia/wikipedia",
+            "allow_patterns": "20231101.en/*",
+            "repo_type": "dataset",
+            "revision": "abc123",
+        }
+    ]
+    kept = fetched(tmp_path / "raw" / "books")
+    assert [path.name for path in kept.iterdir()] == ["train-00000-of-00001.parquet"]
+    assert "it has no such folder" in refusal(
+        tmp_path / "other", "hub://wikimedia/wikipedia@abc123/20231101.fr/", None
+    )
 
 
 def test_an_answer_of_no_stated_length_is_judged_by_its_checksum(tmp_path: Path, server: str) -> None:
@@ -104,7 +243,7 @@ def test_an_answer_of_no_stated_length_is_judged_by_its_checksum(tmp_path: Path,
 def test_an_answer_without_end_is_cut_off(
     tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipeline.fetch.LARGEST", 100)
+    monkeypatch.setattr("pipeline.download.LARGEST", 100)
     assert "answers with more than" in refusal(tmp_path, f"{server}/books.txt")
 
 

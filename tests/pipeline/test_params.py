@@ -11,6 +11,7 @@ import pytest
 from pipeline.params import entry, load
 from quartet.errors import InputError
 from quartet.models.config import ModelConfig
+from quartet.text.hub_config import HubConfig
 from tests.committed import committed
 
 PRESETS = Path(__file__).resolve().parents[2] / "presets"
@@ -53,6 +54,24 @@ def test_a_corpus_may_bring_its_splits(tmp_path: Path) -> None:
             text.replace("split: {valid: 0.1, test: 0.1}", "split: given", 1)
         )
         assert load(tmp_path / "params.yaml").corpora["wikipedia-sample"].split is None
+
+
+def test_a_data_set_of_the_hub_is_a_word_or_what_its_rows_are(tmp_path: Path) -> None:
+    kinds = {"hub": HubConfig(), "{name: hub, rows: lines, text: line}": HubConfig(rows="lines", text="line")}
+    for kind, expected in kinds.items():
+        (tmp_path / "params.yaml").write_text(SAMPLE.replace("kind: wikipedia\n", f"kind: {kind}\n", 1))
+        assert load(tmp_path / "params.yaml").corpora["wikipedia-sample"].kind == expected
+
+
+def test_the_executor_is_local_or_a_cluster_with_its_address(tmp_path: Path) -> None:
+    assert load(PRESETS / "sample.yaml").executor.scheduler is None
+    path = tmp_path / "params.yaml"
+    path.write_text(SAMPLE + "\nexecutor: {kind: dask, address: 'tcp://node0:8786'}\n")
+    assert load(path).executor.scheduler == "tcp://node0:8786"
+    said = message(tmp_path, SAMPLE + "\nexecutor: {kind: dask}\n")
+    assert said.startswith("params.yaml: executor: kind dask needs the address of the cluster's scheduler")
+    said = message(tmp_path, SAMPLE + "\nexecutor: {address: 'tcp://node0:8786'}\n")
+    assert "address means nothing for kind local" in said
 
 
 # (what stands in the sample, what takes its place, what is said)
@@ -183,7 +202,27 @@ MISTAKES = {
     "splits that are not given": (
         "split: {valid: 0.1, test: 0.1}",
         "split: given",
-        "corpora.wikipedia-sample: a dump of Wikipedia has no splits",
+        "corpora.wikipedia-sample: kind wikipedia has no splits",
+    ),
+    "an unknown kind": (
+        "kind: wikipedia\n",
+        "kind: wikipediaa\n",
+        "corpora.wikipedia-sample.kind: Input should be 'wikipedia', 'text', 'lines', 'wikitext' or 'hub'",
+    ),
+    "an unknown key of a data set": (
+        "kind: wikipedia\n",
+        "kind: {name: hub, txt: text}\n",
+        "corpora.wikipedia-sample.kind.txt: unknown key; the nearest known key is 'text'",
+    ),
+    "rows that are nothing": (
+        "kind: wikipedia\n",
+        "kind: {name: hub, rows: pages}\n",
+        "corpora.wikipedia-sample.kind.rows: Input should be 'documents', 'wikitext' or 'lines'",
+    ),
+    "a title of lines": (
+        "kind: wikipedia\n",
+        "kind: {name: hub, rows: lines, title: title}\n",
+        "corpora.wikipedia-sample.kind: title means nothing where rows are lines",
     ),
     "shares of a corpus with splits": (
         "kind: wikipedia\n",

@@ -151,7 +151,9 @@ def test_only_one_place_opens_addresses_and_only_http() -> None:
     used = {
         name(path) for path in SOURCES if imports(path) & {"urllib.request", "requests", "httpx", "aiohttp"}
     }
-    assert used == {"pipeline/fetch.py"}
+    assert used == {"pipeline/download.py"}
+    callers = [name(path) for path in SOURCES if "pipeline.download" in imports(path)]
+    assert callers == ["pipeline/fetch.py"]
     text = (ROOT / "pipeline" / "fetch.py").read_text(encoding="utf-8")
     assert 'startswith(("http://", "https://"))' in text
 
@@ -161,6 +163,7 @@ def test_only_one_place_reads_archives_and_it_unpacks_to_no_file() -> None:
     assert used <= {
         "src/quartet/evaluation/sets/blimp.py",
         "src/quartet/text/punkt.py",
+        "src/quartet/text/resumed.py",
         "src/quartet/text/segments.py",
     }
     text = (ROOT / "src/quartet/evaluation/sets/blimp.py").read_text(encoding="utf-8")

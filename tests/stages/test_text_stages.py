@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from pipeline.layout import MANIFEST, TOKENIZER, Layout
@@ -12,7 +16,11 @@ from pipeline.params import load
 from pipeline.params.yaml_file import read_yaml
 from quartet.errors import InputError
 from quartet.files import read_json, sha256
+from quartet.text import resumed, segmented
+from quartet.text.documents import Draft, read_segmented
+from quartet.text.plain import DOCUMENT_LINES
 from quartet.text.pretrained_vocabulary import read_vocabulary
+from quartet.text.segmented import Row, SegmentDrafts
 from quartet.text.tokenizer import TextTokenizer
 from stages.download import download
 from stages.encode import encode
@@ -123,6 +131,79 @@ def test_wikitext_keeps_its_splits_and_its_words(layout: Layout, workspace: Path
         words = (workspace / "wikitext" / f"wiki.{split}.tokens").read_text(encoding="utf-8").split()
         assert segments[split]["documents"] == encoded[split]["documents"] == documents
         assert segments[split]["words"] == encoded[split]["tokens"] == len(words)
+
+
+def change(workspace: Path, old: str, new: str) -> None:
+    """Another setting."""
+    path = workspace / "params.yaml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_a_folder_as_the_hub_has_it_is_a_corpus(layout: Layout, workspace: Path) -> None:
+    rows = [
+        {"page": f"Chapter {number}. " + PARAGRAPH * (number + 2), "name": f"No. {number}"}
+        for number in range(6)
+    ]
+    (workspace / "rows").mkdir()
+    pq.write_table(pa.Table.from_pylist(rows), workspace / "rows" / "train-00000-of-00001.parquet")
+    change(
+        workspace,
+        "kind: text\n    source: books",
+        "kind: {name: hub, text: page, title: name}\n    source: rows",
+    )
+    run_all()
+    found = list(read_segmented(layout.segments("wikipedia-sample") / "train.jsonl"))
+    assert len(found) == 4
+    assert all(one.title == f"No. {int(one.id.removeprefix('train/')) - 1}" for one in found)
+    assert {len(one.paragraphs) for one in found} <= set(range(2, 8))
+
+
+def test_a_compressed_file_of_sentences_is_a_corpus(layout: Layout, workspace: Path) -> None:
+    lines = [f"THE FERRY LEFT AT {number}" for number in range(5 * DOCUMENT_LINES)]
+    (workspace / "lm.txt.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    change(workspace, "kind: text\n    source: books", "kind: lines\n    source: lm.txt.gz")
+    run_all()
+    counts = read_json(layout.segments("wikipedia-sample") / MANIFEST)["splits"]
+    assert {split: counts[split]["sentences"] // DOCUMENT_LINES for split in counts} == {
+        "train": 3,
+        "valid": 1,
+        "test": 1,
+    }
+
+
+def test_a_segmentation_that_was_stopped_goes_on(
+    layout: Layout, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resumed, "SHARD_ITEMS", 2)
+    monkeypatch.setattr(segmented, "BATCH_CHARACTERS", 1)
+    download("wikipedia-sample")
+    work = SegmentDrafts.__call__
+    done: list[Sequence[Draft]] = []
+
+    def call(self: SegmentDrafts, part: Sequence[Draft]) -> list[Row]:
+        if len(done) == 5:
+            raise KeyboardInterrupt
+        done.append(part)
+        return work(self, part)
+
+    monkeypatch.setattr(SegmentDrafts, "__call__", call)
+    with pytest.raises(KeyboardInterrupt):
+        segment("wikipedia-sample")
+    assert len(list((layout.artifacts / "resume").rglob("*.npz"))) == 2
+    done.clear()
+    segment("wikipedia-sample")
+    assert len(done) == 2, "the last two of six"
+    assert not list((layout.artifacts / "resume").rglob("*.npz"))
+
+
+def test_a_cluster_that_is_not_there_is_a_line(layout: Layout, workspace: Path) -> None:
+    download("wikipedia-sample")
+    path = workspace / "params.yaml"
+    path.write_text(path.read_text() + "\nexecutor: {kind: dask, address: nowhere}\n")
+    with pytest.raises(InputError, match=r"nowhere: (no Dask scheduler answers|.* Dask is not installed)"):
+        segment("wikipedia-sample")
 
 
 def test_the_same_source_gives_the_same_bytes(layout: Layout) -> None:

@@ -12,7 +12,7 @@ from quartet.errors import InputError
 from quartet.files import write_jsonl
 from quartet.text import encoding
 from quartet.text.documents import SegmentedDocument, SegmentedParagraph
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded import EncodedCorpus, JoinedIds
 from quartet.text.encoding import encode_corpus
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer
 from tests.text import corpus
@@ -59,6 +59,19 @@ def segmented(tmp_path: Path) -> Path:
     return folder
 
 
+def test_ids_of_several_record_batches_are_one_sequence() -> None:
+    whole = np.arange(11, dtype=np.uint16)
+    joined = JoinedIds([whole[:4], whole[4:5], whole[5:]])
+    assert (len(joined), joined.min(), joined.max()) == (11, 0, 10)
+    assert joined.dtype == np.uint16
+    for start in range(13):
+        for stop in range(13):
+            assert joined[start:stop].tolist() == whole[start:stop].tolist()
+    assert joined[5:9].base is not None, "a view"
+    assert np.asarray(joined).tolist() == joined[:].tolist() == whole.tolist()
+    assert np.asarray(joined, dtype=np.int64).dtype == np.int64
+
+
 @pytest.mark.parametrize("batch_tokens", [1, 1 << 22])
 def test_boundaries_are_where_the_sentences_are(
     segmented: Path,
@@ -73,14 +86,18 @@ def test_boundaries_are_where_the_sentences_are(
     assert len(opened) == len(SENTENCES)
     assert [opened.sentence(i).tolist() for i in range(len(opened))] == tokenizer.encode_batch(SENTENCES)
     assert opened.ids.dtype == np.uint16
-    assert opened.ids.tolist() == [token for ids in tokenizer.encode_batch(SENTENCES) for token in ids]
+    assert np.asarray(opened.ids).tolist() == [
+        token for ids in tokenizer.encode_batch(SENTENCES) for token in ids
+    ]
     assert opened.sentence_paragraphs.tolist() == [0, 1, 1, 2, 0, 1]
     assert opened.sentence_words.tolist() == [2, 2, 5, 2, 4, 2]
     assert opened.sentence_headings.tolist() == [True, False, False, False, False, False]
     assert opened.document_offsets.tolist() == [0, 4, 6]
     assert opened.doc_ids == ("a", "b")
     assert opened.sentence_offsets.dtype == opened.document_offsets.dtype == np.int64
-    assert opened.ids.flags.owndata == (batch_tokens == 1)  # one batch stays on disk
+    assert isinstance(opened.ids, JoinedIds) == (batch_tokens == 1)
+    for place in opened.sentence_offsets[:-1]:
+        assert not opened.ids[place : place + 1].flags.owndata, "ids stay on disk"
 
 
 def test_the_manifest_counts_what_was_written(

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
+from nltk.tokenize.punkt import PunktParameters
 
 from quartet.errors import InputError
-from quartet.text.plain import read_text
+from quartet.text.documents import documents_of
+from quartet.text.plain import DOCUMENT_LINES, draft_lines, read_text
+from quartet.text.punkt import Punkt
+from quartet.text.segments import Segmenter
 
 PROSE = Path(__file__).parents[1] / "fixtures" / "text" / "prose"
 
@@ -53,3 +58,45 @@ def test_where_there_is_no_text_that_is_said(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty.txt").write_text("\n\n")
     with pytest.raises(InputError, match="no such file or folder" if name == "absent" else "holds no text"):
         list(read_text(tmp_path / name))
+
+
+def test_a_line_of_a_file_of_sentences_is_a_paragraph_and_a_thousand_are_a_document(tmp_path: Path) -> None:
+    path = tmp_path / "lm-norm.txt.gz"
+    lines = [f"{'A ' * (number % 3 + 1)}LINE OF MR SMITH'S" for number in range(2 * DOCUMENT_LINES + 3)]
+    path.write_bytes(gzip.compress("\n\n".join(lines).encode()))
+    found = list(documents_of(draft_lines(path)))
+    assert [(one.id, one.title) for one in found] == [(f"lm-norm-{n}", f"lm-norm {n}") for n in (1, 2, 3)]
+    assert [len(one.paragraphs) for one in found] == [DOCUMENT_LINES, DOCUMENT_LINES, 3]
+    assert [p.text for one in found for p in one.paragraphs] == lines
+    segmenter = Segmenter(Punkt(PunktParameters()), "untrained")
+    assert [p.sentences for p in segmenter.segment(found[2]).paragraphs] == [(line,) for line in lines[-3:]]
+
+
+def test_a_compressed_text_is_read_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "tales.txt").write_text("One.\n\nStill one.\n\n\nTwo.\n")
+    (tmp_path / "tales.txt.gz").write_bytes(gzip.compress((tmp_path / "tales.txt").read_bytes()))
+    assert list(read_text(tmp_path / "tales.txt.gz")) == list(read_text(tmp_path / "tales.txt"))
+
+
+def test_a_damaged_compressed_text_is_a_line(tmp_path: Path) -> None:
+    whole = gzip.compress(b"".join(b"Line %d of many.\n" % number for number in range(5000)))
+    for name, data in (("cut.gz", whole[:-2000]), ("changed.gz", whole[:3000] + b"????" + whole[3004:])):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(InputError, match=rf"{name}: damaged or cut short after line [\d,]+ \("):
+            list(draft_lines(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("absent", "no such file"), ("", "no such file"), ("empty.txt", "no text")]
+)
+def test_a_file_of_sentences_that_holds_none_is_named(tmp_path: Path, name: str, said: str) -> None:
+    (tmp_path / "empty.txt").write_text("\n \n")
+    with pytest.raises(InputError, match=said):
+        list(draft_lines(tmp_path / name))
+
+
+def test_a_line_without_end_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("quartet.text.plain.LONGEST_LINE", 1000)
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"short\n" + b"x" * 10_000))
+    with pytest.raises(InputError, match=r"bomb\.gz:2: a line of 1,000 characters or more"):
+        list(draft_lines(tmp_path / "bomb.gz"))

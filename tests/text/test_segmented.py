@@ -133,6 +133,22 @@ def test_processes_change_no_byte(tmp_path: Path) -> None:
     assert len(found[0]) == 8
 
 
+def test_the_size_of_the_parts_changes_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = train_tokenizer("wordpiece", corpus.sentences(300, seed=2), 200, lowercase=True)
+    (tmp_path / "source").write_text("30")
+    found = []
+    for size in (1, 700, 1 << 20):
+        monkeypatch.setattr(segmented, "BATCH_CHARACTERS", size)
+        monkeypatch.setattr(encoding, "BATCH_BYTES", size)
+        out = tmp_path / str(size)
+        segment_corpus(
+            corpus.reader, tmp_path / "source", out / "segmented", shares=SHARES, punkt="train", workers=1
+        )
+        encode_corpus(out / "segmented", tokenizer, out / "encoded", workers=1)
+        found.append(contents(out))
+    assert found[0] == found[1] == found[2]
+
+
 @pytest.mark.usefixtures("many_parts")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_mistake_in_a_document_is_named_from_any_process(tmp_path: Path, workers: int) -> None:

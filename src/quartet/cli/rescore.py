@@ -19,6 +19,7 @@ from quartet.cli.options import (
     Scorer,
     Tokenization,
     Tokenize,
+    kept,
     metric_named,
     progress,
 )
@@ -89,6 +90,14 @@ def rescore(
     device: Device = "cpu",
     intact: Intact = False,
     cache: Cache = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Score the I-th of N shares of the texts into --cache and write nothing: one of N processes. The same "
+            "command without --shard then finds all scores.",
+        ),
+    ] = None,
     text_out: Annotated[
         Path | None, typer.Option(help="Where the best hypotheses go as plain text too, a line each.")
     ] = None,
@@ -110,6 +119,8 @@ def rescore(
     from quartet.nbest.formats import FORMATS, Files
     from quartet.nbest.normalise import Normalisation
     from quartet.nbest.rescoring import default_normalisation
+    from quartet.nbest.scores import texts_of
+    from quartet.nbest.shares import Share, score_share
     from quartet.shipped import model_or_shipped
 
     if (tune is None) == (lm_weight is None):
@@ -136,8 +147,18 @@ def rescore(
         sets["--tune"] = Files(tune, weighted(tune_scores, "--tune-scores"), tune_references, beam)
     taken = [path for files in sets.values() for path in files.paths]
     check_places({"--out": out, "--text-out": text_out, "--ref-out": ref_out}, taken)
+    share = None if shard is None else Share.parse(shard, "--shard")
+    if share is not None and cache is None:
+        raise InputError("--shard", "the scores would be lost", "give a --cache that all processes share")
     lists = {option: read_lists(input_format, files, skip_malformed) for option, files in sets.items()}
     scorer = quartet.load(model_or_shipped(model), device)
+    if share is not None:
+        texts = texts_of(one for each in lists.values() for one in normalise.lists(each))
+        with progress(f"{scorer.name}: hypotheses") as shown, kept(cache) as file:
+            assert file is not None
+            count = score_share(scorer, texts, share, file, not intact, shown)
+        print(f"share {shard}: {count} of {len(texts)} hypotheses are scored -> {cache}", file=sys.stderr)
+        return
     with progress(f"{scorer.name}: hypotheses") as shown:
         found = scorer.rescore(
             lists["--nbest"],

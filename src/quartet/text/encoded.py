@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,6 +18,49 @@ if TYPE_CHECKING:
     from quartet.text.tokenizer import TextTokenizer
 
 Ids: TypeAlias = NDArray[np.uint16] | NDArray[np.int32]
+
+
+class JoinedIds:
+    """The ids of several record batches as one sequence, each left where it lies: on disk, mapped.
+
+    A slice within one batch is a view; documents are never in two (see `encoding`). Of another slice, and of the whole
+    where an array is asked for, a copy is made.
+    """
+
+    def __init__(self, parts: Sequence[Ids]) -> None:
+        self._parts = parts
+        self._stops = np.cumsum([len(part) for part in parts], dtype=np.int64)
+        self.dtype = parts[0].dtype
+
+    def __len__(self) -> int:
+        return int(self._stops[-1])
+
+    def __getitem__(self, places: slice) -> NDArray[Any]:
+        """The ids from one place to another, one after the other."""
+        start, stop, step = places.indices(len(self))
+        assert step == 1
+        first = int(np.searchsorted(self._stops, start, side="right"))
+        found: list[NDArray[Any]] = []
+        for part, end in zip(self._parts[first:], self._stops[first:].tolist(), strict=True):
+            begin = end - len(part)
+            if begin >= stop:
+                break
+            found.append(part[max(0, start - begin) : stop - begin])
+        if len(found) == 1:
+            return found[0]
+        return np.concatenate(found) if found else np.empty(0, dtype=self.dtype)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.concatenate(self._parts).astype(dtype or self.dtype, copy=False)
+
+    def min(self) -> int:
+        """The smallest id."""
+        return min(int(part.min()) for part in self._parts)
+
+    def max(self) -> int:
+        """The largest id."""
+        return max(int(part.max()) for part in self._parts)
+
 
 COLUMNS: dict[str, tuple[pa.DataType, ...]] = {
     "ids": (pa.uint16(), pa.int32()),
@@ -48,7 +92,7 @@ class EncodedCorpus:
     """One split of a corpus as flat arrays: N tokens in S sentences in D documents. Its length is S.
 
     Attributes:
-        ids: (N,) token ids, without specials.
+        ids: (N,) token ids, without specials, in memory or mapped.
         sentence_offsets: (S + 1,) int64; sentence i is the ids from its i-th to its (i + 1)-th, never none.
         sentence_paragraphs: (S,) int32, the index of its paragraph in its document, from 0, headings counted.
         sentence_words: (S,) int32, its words as white space separates them.
@@ -58,7 +102,7 @@ class EncodedCorpus:
         origin: where it lies; None for one that was made in memory.
     """
 
-    ids: Ids
+    ids: Ids | JoinedIds
     sentence_offsets: NDArray[np.int64]
     sentence_paragraphs: NDArray[np.int32]
     sentence_words: NDArray[np.int32]
@@ -91,9 +135,9 @@ class EncodedCorpus:
     def open(cls, folder: str | Path, split: str) -> EncodedCorpus:
         """Open one split of what `encoding.encode_corpus` wrote.
 
-        The ids stay on disk (memory-mapped) where the file is one record batch, up to about `encoding.BATCH_TOKENS`
-        tokens; of a larger file they are copied once, two or four bytes a token. `datasets.Dataset.from_file`
-        opens the same file; here pyarrow does, whose import takes a tenth of the time.
+        The ids stay on disk (memory-mapped). Where the file is more than one record batch (`encoding.BATCH_TOKENS`), 9
+        bytes a sentence are copied; 8 bytes a sentence and the ids of the documents are in memory always.
+        `datasets.Dataset.from_file` opens the same file; here pyarrow does, whose import takes a tenth of the time.
 
         Raises:
             InputError: a file is absent, damaged, cut short, or not the one that the manifest describes.
@@ -155,7 +199,7 @@ class EncodedCorpus:
     def _of_table(cls, table: pa.Table, origin: Origin) -> EncodedCorpus:
         lengths = _flat(table["sentence_lengths"])
         return cls(
-            ids=_flat(table["ids"]),
+            ids=_ids(table["ids"]),
             sentence_offsets=_offsets(lengths),
             sentence_paragraphs=_flat(table["sentence_paragraphs"]),
             sentence_words=_flat(table["sentence_words"]),
@@ -191,6 +235,13 @@ def _flat(column: pa.ChunkedArray) -> NDArray[Any]:
     if len(parts) == 1:
         return parts[0]  # type: ignore[no-any-return]
     return np.concatenate(parts) if parts else np.empty(0, dtype=column.type.value_type.to_pandas_dtype())
+
+
+def _ids(column: pa.ChunkedArray) -> Ids | JoinedIds:
+    """The ids of all documents: as `_flat`, but never copied."""
+    if column.num_chunks < 2:
+        return _flat(column)
+    return JoinedIds([chunk.flatten().to_numpy(zero_copy_only=False) for chunk in column.chunks])
 
 
 def _offsets(lengths: NDArray[Any]) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, numbered_lines, sha256, write_json
 from quartet.text.documents import parse_segmented
-from quartet.text.parallel import in_order
+from quartet.text.resumed import Arrays, Resumed, packed, resume_folder, unpacked
 from quartet.text.split import SPLITS
 from quartet.text.tokenizer import TextTokenizer
 
@@ -63,6 +64,8 @@ def encode_corpus(
     tokenizer: TextTokenizer,
     out_dir: str | Path,
     workers: int = 0,
+    scheduler: str | None = None,
+    resume: Path | None = None,
     advance: Callable[[], object] = lambda: None,
 ) -> dict[str, Any]:
     """Encode the three splits of a segmented corpus; the same input gives the same files, byte by byte.
@@ -77,6 +80,9 @@ def encode_corpus(
         tokenizer: what encodes it.
         out_dir: the folder to (re)place, only when all is complete.
         workers: processes that share the work; 0: one a core. They change no byte of the result.
+        scheduler: of the Dask cluster that does it instead, see `parallel.in_order`.
+        resume: a folder that keeps what is done, for this corpus and tokenizer alone; a run that was stopped goes on
+            there, and one that succeeds removes it. None: nothing is kept.
         advance: called after each document.
 
     Returns:
@@ -87,16 +93,22 @@ def encode_corpus(
         InputError: a split is absent, damaged or has no token.
     """
     splits: dict[str, dict[str, float]] = {}
-    inputs: dict[str, str] = {}
+    sources = {split: Path(segmented_dir) / f"{split}.jsonl" for split in SPLITS}
+    for source in sources.values():
+        if not source.is_file():
+            raise InputError(source, "no such file")
+    inputs = {source.name: sha256(source) for source in sources.values()}
+    if resume is not None:
+        resume = resume_folder(resume, *inputs.values(), tokenizer.sha256, BATCH_BYTES)
     with atomic_dir(out_dir) as folder:
-        for split in SPLITS:
-            source = Path(segmented_dir) / f"{split}.jsonl"
+        for split, source in sources.items():
             encode = EncodeLines(tokenizer, source)
-            with closing(in_order(encode, _batches(numbered_lines(source)), workers)) as encoded:
+            resumed = Resumed(resume / split if resume else None, _pack, _unpack)
+            batches = _batches(numbered_lines(source))
+            with closing(resumed.in_order(encode, batches, workers, scheduler)) as encoded:
                 splits[split] = _write(encoded, encode.id_type, folder / f"{split}.arrow", advance)
             if not splits[split]["tokens"]:
                 raise InputError(source, "has no token to encode")
-            inputs[source.name] = sha256(source)
         manifest = {
             "version": MANIFEST_VERSION,
             "inputs": inputs,
@@ -104,7 +116,23 @@ def encode_corpus(
             "splits": splits,
         }
         write_json(folder / "manifest.json", manifest)
+    if resume is not None:
+        shutil.rmtree(resume.parent, ignore_errors=True)
     return manifest
+
+
+def _pack(encoded: Encoded) -> Arrays:
+    """The arrays as `Resumed` keeps them."""
+    names, name_lengths = packed(doc_id.encode() for doc_id in encoded.doc_ids)
+    numbers = {"read": np.array(encoded.read), "unknown": np.array(encoded.unknown)}
+    return encoded._asdict() | numbers | {"doc_ids": names, "doc_id_lengths": name_lengths}
+
+
+def _unpack(arrays: Arrays) -> Encoded:
+    fields = {name: arrays[name] for name in Encoded._fields}
+    names = [name.decode() for name in unpacked(arrays["doc_ids"], arrays["doc_id_lengths"])]
+    numbers = {name: int(arrays[name]) for name in ("read", "unknown")}
+    return Encoded(**fields | numbers | {"doc_ids": names})  # type: ignore[arg-type]
 
 
 # -- lines to arrays -------------------------------------------------------------------------------------------------

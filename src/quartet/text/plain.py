@@ -1,16 +1,27 @@
-"""Plain text as documents: a folder of .txt files, or one .txt file."""
+"""Plain text as documents: a folder of .txt files, one .txt file, or a file of sentences, one a line."""
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
+from typing import TextIO
 
 from quartet.errors import InputError
 from quartet.text.documents import Document, Draft, Paragraph, documents_of
 
 DOCUMENT_GAP = 2
 """Blank lines in a row that separate two documents of a single file (one separates paragraphs)."""
+
+DOCUMENT_LINES = 1000
+"""Sentences of a document where nothing says where one ends."""
+
+LONGEST_LINE = 1 << 27
+"""Characters of a line: a small compressed file may hold one that fills the memory."""
 
 
 def read_text(path: str | Path) -> Iterator[Document]:
@@ -84,6 +95,34 @@ class TextPart:
         return Document(self.id, self.title, tuple(_paragraphs(self.text.split("\n"))))
 
 
+def draft_lines(path: str | Path) -> Iterator[TextPart]:
+    """The documents of a file of sentences, one a line, in an order that no paragraph or document is known of.
+
+    Each line that is not blank is a paragraph, and DOCUMENT_LINES of them are a document, ``name-1``, ``name-2``, ...
+
+    Raises:
+        InputError: it is no file, holds no text, or is not UTF-8 (it says at which line).
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(path, "no such file", "give a file with one sentence a line")
+    empty = True
+    for part in parts_of_lines(lines_of(path), name_of(path)):
+        empty = False
+        yield part
+    if empty:
+        raise InputError(path, "holds no text")
+
+
+def parts_of_lines(lines: Iterable[str], name: str) -> Iterator[TextPart]:
+    """Every DOCUMENT_LINES lines as a document, each line a paragraph; blank ones do not count."""
+    filled = (line.strip() for line in lines if line.strip())
+    number = 0
+    while some := list(islice(filled, DOCUMENT_LINES)):
+        number += 1
+        yield TextPart(f"{name}-{number}", f"{name} {number}", "\n\n".join(some))
+
+
 def _files_of(folder: Path) -> Iterator[TextFile]:
     found = (file for file in folder.rglob("*.txt") if file.is_file())
     files = {file.relative_to(folder).with_suffix("").as_posix(): file for file in found}
@@ -92,7 +131,7 @@ def _files_of(folder: Path) -> Iterator[TextFile]:
 
 
 def _parts_of(file: Path) -> Iterator[TextPart]:
-    number = 1
+    number, name = 1, name_of(file)
     lines: list[str] = []
     blanks = 0  # lines in a row
     for line in lines_of(file):
@@ -100,14 +139,14 @@ def _parts_of(file: Path) -> Iterator[TextPart]:
             blanks += 1
             continue
         if lines and blanks >= DOCUMENT_GAP:
-            yield TextPart(f"{file.stem}-{number}", f"{file.stem} {number}", "".join(lines))
+            yield TextPart(f"{name}-{number}", f"{name} {number}", "".join(lines))
             number, lines = number + 1, []
         if lines and blanks:
             lines.append("\n")
         lines.append(line)
         blanks = 0
     if lines:
-        yield TextPart(f"{file.stem}-{number}", f"{file.stem} {number}", "".join(lines))
+        yield TextPart(f"{name}-{number}", f"{name} {number}", "".join(lines))
 
 
 def _paragraphs(lines: Iterable[str]) -> Iterator[Paragraph]:
@@ -124,15 +163,18 @@ def _paragraphs(lines: Iterable[str]) -> Iterator[Paragraph]:
 
 
 def lines_of(file: Path) -> Iterator[str]:
-    """The lines of a UTF-8 file, a byte order mark left out.
+    """The lines of a UTF-8 file, a byte order mark left out; a gzip file's are those of what is compressed.
 
     Raises:
         InputError: it cannot be read, or is not UTF-8 or holds a NUL (it says at which line).
     """
     number = 0
     try:
-        with open(file, encoding="utf-8-sig") as stream:
-            for number, line in enumerate(stream, start=1):
+        with _opened(file) as stream:
+            lines = iter(partial(stream.readline, LONGEST_LINE), "")
+            for number, line in enumerate(lines, start=1):
+                if len(line) == LONGEST_LINE:
+                    raise InputError(f"{file}:{number}", f"a line of {LONGEST_LINE:,} characters or more")
                 if "\0" in line:  # UTF-16 without its mark has one beside every letter
                     raise InputError(
                         f"{file}:{number}", "a NUL character: this is no UTF-8", "convert it to UTF-8"
@@ -142,5 +184,23 @@ def lines_of(file: Path) -> Iterator[str]:
         raise InputError(
             f"{file}:{number + 1}", f"not UTF-8 ({error.reason})", "convert it to UTF-8"
         ) from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(
+            file, f"damaged or cut short after line {number:,} ({error})", "fetch the file again"
+        ) from error
     except OSError as error:
         raise InputError(file, f"cannot be read ({error.strerror})") from error
+
+
+def _opened(file: Path) -> TextIO:
+    """Open for reading; gzip is recognised by its first bytes, not by the file's name."""
+    with open(file, "rb") as raw:
+        compressed = raw.read(2) == b"\x1f\x8b"
+    if compressed:
+        return gzip.open(file, "rt", encoding="utf-8-sig")
+    return open(file, encoding="utf-8-sig")
+
+
+def name_of(file: Path) -> str:
+    """A file's name without its ending, nor gzip's."""
+    return Path(file.stem).stem if file.suffix == ".gz" else file.stem

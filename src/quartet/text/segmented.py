@@ -13,10 +13,13 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+import numpy as np
+
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
 from quartet.text.documents import Document, Draft, SegmentedDocument, documents_of
-from quartet.text.parallel import in_order
+from quartet.text.hub import Hub
+from quartet.text.resumed import Arrays, Resumed, packed, resume_folder, unpacked
 from quartet.text.segments import TRAINING_CHARACTERS, PunktChoice, Segmenter, load_segmenter
 from quartet.text.sources import TEXT_FILES, Reader
 from quartet.text.split import SPLITS, Shares, folder_of, given_split, none_empty
@@ -79,6 +82,8 @@ def segment_corpus(
     limit: int = 0,
     training_characters: int = TRAINING_CHARACTERS,
     workers: int = 0,
+    scheduler: str | None = None,
+    resume: Path | None = None,
     advance: Callable[[], object] = lambda: None,
 ) -> dict[str, Any]:
     """Read, segment and split a corpus, streaming; write ``train|valid|test.jsonl`` and ``manifest.json``.
@@ -97,6 +102,10 @@ def segment_corpus(
         limit: read only that many documents (0: all), of each split where the corpus brings them.
         training_characters: how much text Punkt is trained on, if it is.
         workers: processes that share the work; 0: one a core. They change no byte of the result.
+        scheduler: of the Dask cluster that does it instead, see `parallel.in_order`. Its workers read the files of a
+            folder of texts themselves, at the same absolute path.
+        resume: a folder that keeps what is done, for this corpus alone; a run that was stopped goes on there, and one
+            that succeeds removes it. None: nothing is kept.
         advance: called after each document.
 
     Returns:
@@ -107,8 +116,12 @@ def segment_corpus(
     Raises:
         InputError: as the reader, `load_segmenter` and the split raise it; nothing is written then.
     """
-    path = Path(path)
+    path = Path(path) if scheduler is None else Path(path).absolute()
     by_folder = shares is None
+    source = {
+        "name": path.name,
+        "sha256": source_sha256(path, None if isinstance(reader, Hub) else TEXT_FILES),
+    }
     drafts = iter(reader(path))
     already_read: list[Document] = []  # what training took from the drafts
 
@@ -118,8 +131,14 @@ def segment_corpus(
             yield from (paragraph.text for paragraph in document.paragraphs if not paragraph.heading)
 
     segmenter = load_segmenter(punkt, language, running_text, training_characters)
+    if resume is not None:
+        read = (getattr(reader, "__qualname__", None) or repr(reader), source["sha256"], limit, by_folder)
+        cut = (segmenter.provenance, language, training_characters, BATCH_CHARACTERS)
+        resume = resume_folder(resume, *read, *cut)
+    resumed = Resumed(resume, _pack, _unpack)
     batches = _batches(chain(already_read, drafts))
-    with atomic_dir(out_dir) as folder, closing(in_order(SegmentDrafts(segmenter), batches, workers)) as done:
+    work = resumed.in_order(SegmentDrafts(segmenter), batches, workers, scheduler)
+    with atomic_dir(out_dir) as folder, closing(work) as done:
         # The split needs all ids, so the documents wait in one file until the last has been read.
         unsplit = folder / "unsplit.jsonl"
         keys, given = array("Q"), list[str]()
@@ -138,12 +157,36 @@ def segment_corpus(
         manifest = {
             "version": MANIFEST_VERSION,
             "sha256": {f"{split}.jsonl": sha256(folder / f"{split}.jsonl") for split in SPLITS},
-            "source": {"name": path.name, "sha256": source_sha256(path)},
+            "source": source,
             "segmenter": segmenter.provenance,
             "splits": counts,
         }
         write_json(folder / "manifest.json", manifest)
+    resumed.clear()
     return manifest
+
+
+def _pack(rows: list[Row]) -> Arrays:
+    """The rows as `Resumed` keeps them; a document without paragraphs counts nothing."""
+    ids, id_lengths = packed(row.id.encode() for row in rows)
+    lines, line_lengths = packed(row.line for row in rows)
+    counts = np.array([row.counts or (0,) * len(COUNTED) for row in rows], dtype=np.int64)
+    return {
+        "ids": ids,
+        "id_lengths": id_lengths,
+        "lines": lines,
+        "line_lengths": line_lengths,
+        "counts": counts.reshape(-1, len(COUNTED)),
+    }
+
+
+def _unpack(arrays: Arrays) -> list[Row]:
+    ids = unpacked(arrays["ids"], arrays["id_lengths"])
+    lines = unpacked(arrays["lines"], arrays["line_lengths"])
+    return [
+        Row(name.decode(), line, tuple(counts) if line else ())
+        for name, line, counts in zip(ids, lines, arrays["counts"].tolist(), strict=True)
+    ]
 
 
 def _limited(stream: Iterator[NamedT], limit: int, of_each_split: bool) -> Iterator[NamedT]:
@@ -207,12 +250,14 @@ def _count(document: SegmentedDocument) -> tuple[int, ...]:
     )
 
 
-def source_sha256(path: Path) -> str:
-    """The SHA-256 of a file, or of the names and SHA-256s of a folder's text files (`TEXT_FILES`)."""
+def source_sha256(path: Path, endings: tuple[str, ...] | None = TEXT_FILES) -> str:
+    """The SHA-256 of a file, or of the names and SHA-256s of a folder's files of these endings (None: of all)."""
     if path.is_file():
         return sha256(path)
     digest = hashlib.sha256()
-    files = (file for file in path.rglob("*") if file.suffix in TEXT_FILES and file.is_file())
+    files = (
+        file for file in path.rglob("*") if (endings is None or file.suffix in endings) and file.is_file()
+    )
     for file in sorted(files, key=lambda file: file.relative_to(path).as_posix()):
         digest.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
     return digest.hexdigest()

@@ -1,4 +1,7 @@
-"""The kinds of raw text that can be read. A new kind is a file with a reader, and a line here."""
+"""The kinds of raw text that can be read. A new kind is a file with a reader, and a line here.
+
+`hub.Hub` is one more reader: it needs settings, so it is no line.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from quartet.text.documents import Draft
-from quartet.text.plain import draft_text
+from quartet.text.plain import draft_lines, draft_text
 from quartet.text.wikipedia import draft_wikipedia
 from quartet.text.wikitext_corpus import ENDINGS, read_wikitext
 
@@ -16,8 +19,9 @@ Reader = Callable[[Path], Iterator[Draft]]
 SOURCES: dict[str, Reader] = {
     "wikipedia": draft_wikipedia,
     "text": draft_text,
+    "lines": draft_lines,
     "wikitext": read_wikitext,
 }
 
 TEXT_FILES = (".txt", *ENDINGS)
-"""The files of a folder that a reader reads: how their names end."""
+"""The files of a folder that a reader reads: how their names end. `Hub` reads others too."""

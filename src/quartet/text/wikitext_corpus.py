@@ -8,7 +8,7 @@ mark-up of Wikipedia's dumps, another thing, is cleaned by `quartet.text.wikitex
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -48,14 +48,22 @@ def read_wikitext(path: str | Path) -> Iterator[Document]:
     for split, file in zip(SPLITS, files[found[0]], strict=True):
         if not file.is_file():
             raise InputError(file, "no such file", _REMEDY)
-        yield from _articles(file, split)
+        yield from articles(lines_of(file), split, file)
 
 
-def _articles(file: Path, split: str) -> Iterator[Document]:
+def articles(lines: Iterable[str], split: str, source: str | Path) -> Iterator[Document]:
+    """The articles in the lines of a split; see `read_wikitext`.
+
+    Args:
+        source: of the lines, for what is said of a mistake.
+
+    Raises:
+        InputError: there is no article, or text before the first.
+    """
     number = 0
     title = ""
     paragraphs: list[Paragraph] = []
-    for line, text, alone in _paragraphs(file):
+    for line, text, alone in _paragraphs(lines):
         heading = _HEADING.fullmatch(text) if alone else None
         if heading and heading[1] == "=":
             if number:
@@ -63,18 +71,18 @@ def _articles(file: Path, split: str) -> Iterator[Document]:
             number, title, paragraphs = number + 1, heading[2], []
         elif not number:
             raise InputError(
-                f"{file}:{line}", "text before the first title", "a line = Title = opens an article"
+                f"{source}:{line}", "text before the first title", "a line = Title = opens an article"
             )
         paragraphs.append(Paragraph(text, heading=heading is not None))
     if not number:
-        raise InputError(file, "holds no article", "a line = Title = opens one")
+        raise InputError(source, "holds no article", "a line = Title = opens one")
     yield Document(f"{split}/{number}", title, tuple(paragraphs))
 
 
-def _paragraphs(file: Path) -> Iterator[tuple[int, str, bool]]:
+def _paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, str, bool]]:
     """Each line that is not blank: its number, its words, and whether the lines before and after it are blank."""
     before = text = ""
-    for number, line in enumerate(chain(lines_of(file), [""])):
+    for number, line in enumerate(chain(lines, [""])):
         after = " ".join(line.split())
         if text:
             yield number, text, not before and not after

@@ -1,0 +1,29 @@
+"""What decides the ids of a text besides the text and the settings: this code, and the libraries that it calls."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from quartet.files import sha256
+
+LIBRARIES = ("datasets", "mwparserfromhell", "nltk", "numpy", "pyarrow", "tokenizers")
+"""Python is one more: its Unicode tables decide what is white space, and what is a letter."""
+
+
+@cache
+def code_and_libraries() -> str:
+    """A name that is equal only where both are."""
+    versions = [f"python {platform.python_version()}", *map(_version, LIBRARIES)]
+    code = (f"{path.name} {sha256(path)}" for path in sorted(Path(__file__).parent.glob("*.py")))
+    return hashlib.sha256("\n".join([*versions, *code]).encode()).hexdigest()
+
+
+def _version(library: str) -> str:
+    try:
+        return f"{library} {version(library)}"
+    except PackageNotFoundError:
+        return f"{library} not installed"

@@ -1,0 +1,1 @@
+"""What several people share: MLflow's server and DVC's remote."""

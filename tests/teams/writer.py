@@ -1,0 +1,64 @@
+"""One of several people who log into the same server at once: what `dvc repro pretrain@tta rerank@tta` tells MLflow.
+
+    python -m tests.teams.writer NUMBER
+
+in a folder with params.yaml. It logs by the pipeline's own code what :func:`points`, :func:`numbers` and :func:`rows`
+say, and which files it logged it leaves in its folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from pipeline.layout import Layout
+from pipeline.params import Params, load
+from pipeline.results import rows_of
+from pipeline.tracking import stage_run
+from quartet.results import Measure, Result, write_results
+from tests.pipeline.tracked.test_models import train
+from tests.small_corpus import encode_small
+
+MODEL, LISTS = "tta", "sample-speech"
+#: Points of a curve, each logged by itself; numbers logged at once: more than the server takes in one request.
+POINTS, NUMBERS = 40, 1100
+
+
+def points(number: int) -> list[tuple[int, float]]:
+    """(step, loss) of a person's training."""
+    return [(step, 9.0 - number - step / 64) for step in range(1, POINTS + 1)]
+
+
+def numbers(number: int) -> dict[str, float]:
+    """What a person logs at once."""
+    return {f"number/{place}": place + number / 4 for place in range(NUMBERS)}
+
+
+def rows(params: Params, number: int) -> list[Result]:
+    """A person's results."""
+    where = {"params": params, "table": "rerank", "system": MODEL, "dataset": LISTS, "split": "test"}
+    how = {"device": "cpu", "scale": "made-up", "seed": 1}
+    return rows_of({"wer": Measure(0.125 * (number + 1), 100)}, **where, **how)
+
+
+def main(number: int) -> None:
+    """A training, registered as a model, and a reranking."""
+    params = load()
+    layout = Layout(params.experiment)
+    tokenizer, _ = encode_small(Path("corpus"))
+    model = params.models[MODEL]
+    shutil.copytree(Path("corpus") / "encoded", layout.encoded(model.corpus, model.tokenizer))
+    train(params, tokenizer, init_std=0.2 + 0.1 * number)
+    with stage_run(params, "pretrain", MODEL) as run:
+        for step, loss in points(number):
+            run.log_metric("validation_loss/seed-1", loss, step)
+        run.log_artifact(layout.curve(MODEL))
+    write_results(layout.rows("rerank", MODEL), rows(params, number))
+    with stage_run(params, "rerank", MODEL) as run:
+        run.log_results(rows(params, number))
+        run.log_metrics(numbers(number))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
