@@ -46,6 +46,8 @@ def test_sts_benchmark_in_its_forms(tmp_path: Path) -> None:
     csv = '"A cat, sat.","A ""dog"" ran.",3.8\n\nA,B,0\n'
     assert list(read_stsb(write(tmp_path, "dev.csv", csv))) == expected
     assert list(read_stsb(write(tmp_path, "dev.csv.gz", csv))) == expected
+    published = 'main-news\tMSRpar\t2012\t0001\t3.800\tA cat, sat.\tA "dog" ran.\nmain\tx\t2012\t2\t0\tA\tB\tCC BY\n'
+    assert list(read_stsb(write(tmp_path, "sts-dev.csv", published))) == expected
     tsv = f'{GLUE}0\tnews\tA cat, sat.\tA "dog" ran.\t3.800\n1\tnews\tA\tB\t0\n'
     assert list(read_stsb(write(tmp_path, "dev.tsv", tsv))) == expected
     texts = {"sentence1": ["A cat, sat.", "A"], "sentence2": ['A "dog" ran.', "B"]}
@@ -92,6 +94,7 @@ def test_a_year_of_semeval_from_the_hub(tmp_path: Path) -> None:
     ("read", "name", "text", "message"),
     [
         (read_stsb, "a.csv", "a,b\n", r"a\.csv:1: 2 columns, 3 were expected"),
+        (read_stsb, "a.csv", "g\tf\ty\t1\t5\ta\tb\nc\td\n", r"a\.csv:2: 2 columns, 7 were expected"),
         (read_stsb, "a.csv", 'x,y,1\n"a,b,1\n', r"a\.csv:2: not a row of comma-separated values"),
         (read_stsb, "a.csv", "a,b,5.1\n", r"a\.csv:1: the score 5\.1 is not within 0 and 5"),
         (read_stsb, "a.csv", "a,b,nan\n", r"a\.csv:1: nan is not a finite number"),

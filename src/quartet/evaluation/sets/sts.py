@@ -22,6 +22,8 @@ from quartet.evaluation.sets.tables import (
     text_of,
 )
 
+#: Columns of the STS Benchmark as it was published (STSbenchmark/sts-dev.csv), with tabs between them.
+PUBLISHED = 7
 #: SICK's judgements of entailment, in the order of their numbers on the hub.
 JUDGEMENTS = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION")
 
@@ -46,9 +48,10 @@ class ScoredPair:
 def read_stsb(path: Path) -> Iterator[ScoredPair]:
     """Yield the pairs of a split of the STS Benchmark, scored 0 to 5.
 
-    Three forms: ``.csv`` without a line of names (sentence, sentence, score), GLUE's ``.tsv`` (columns sentence1,
-    sentence2 and score), and ``.parquet``, where a column ``label`` holds 0 to 5 (nyu-mll/glue) and a column ``score``
-    0 to 1 (sentence-transformers/stsb), which becomes 0 to 5.
+    Four forms: ``.csv`` without a line of names (sentence, sentence, score), or as the task published it, with tabs and
+    without quoting (genre, file, year, number, score, sentence, sentence, and sometimes licences); GLUE's ``.tsv``
+    (columns sentence1, sentence2 and score); and ``.parquet``, where a column ``label`` holds 0 to 5 (nyu-mll/glue) and
+    a column ``score`` 0 to 1 (sentence-transformers/stsb), which becomes 0 to 5.
 
     Raises:
         InputError: the file is malformed, or unlabelled (GLUE's test split has -1 for every score, or no column).
@@ -62,6 +65,11 @@ def read_stsb(path: Path) -> Iterator[ScoredPair]:
             else:
                 raise InputError(place, "no column label (0 to 5) or score (0 to 1)")
             yield ScoredPair(text_of(row, "sentence1", place), text_of(row, "sentence2", place), score)
+    elif ".csv" in path.suffixes and len(next(cells(path), ("", [""]))[1]) >= PUBLISHED:
+        for place, values in cells(path):
+            if len(values) < PUBLISHED:
+                raise InputError(place, f"{len(values)} columns, {PUBLISHED} were expected")
+            yield _pair(place, values[5], values[6], values[4])
     elif ".csv" in path.suffixes:
         for place, values in csv_cells(path, 3):
             yield _pair(place, *values)
