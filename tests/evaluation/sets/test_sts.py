@@ -46,7 +46,9 @@ def test_sts_benchmark_in_its_forms(tmp_path: Path) -> None:
     csv = '"A cat, sat.","A ""dog"" ran.",3.8\n\nA,B,0\n'
     assert list(read_stsb(write(tmp_path, "dev.csv", csv))) == expected
     assert list(read_stsb(write(tmp_path, "dev.csv.gz", csv))) == expected
-    published = 'main-news\tMSRpar\t2012\t0001\t3.800\tA cat, sat.\tA "dog" ran.\nmain\tx\t2012\t2\t0\tA\tB\tCC BY\n'
+    published = (
+        'main-news\tMSRpar\t2012\t0001\t3.800\tA cat, sat.\tA "dog" ran.\nmain\tx\t2012\t2\t0\tA\tB\tCC BY\n'
+    )
     assert list(read_stsb(write(tmp_path, "sts-dev.csv", published))) == expected
     tsv = f'{GLUE}0\tnews\tA cat, sat.\tA "dog" ran.\t3.800\n1\tnews\tA\tB\t0\n'
     assert list(read_stsb(write(tmp_path, "dev.tsv", tsv))) == expected
