@@ -58,12 +58,9 @@ class Hub:
         from datasets import load_dataset
 
         try:
-            if path.is_dir():
-                found = load_dataset(str(path), self.settings.config, streaming=True)
-            else:
-                found = load_dataset(
-                    str(path.parent), self.settings.config, data_files=path.name, streaming=True
-                )
+            folder, files = (path, None) if path.is_dir() else (path.parent, path.name)
+            # a folder that is there, never a name on the hub
+            found = load_dataset(str(folder), self.settings.config, data_files=files, streaming=True)  # nosec B615
         except Exception as error:  # its own and those of all the libraries below it
             raise _unreadable(path, error) from error
         if self.settings.splits is None:
