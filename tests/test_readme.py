@@ -36,3 +36,17 @@ def test_every_model_of_the_text_exists() -> None:
     ):
         assert f"`{name}`" in README
         assert name in models
+
+
+def test_the_study_on_real_sets_is_what_its_report_says() -> None:
+    found = {
+        (row.table, row.dataset, row.system, row.metric): row.value
+        for row in read_results(ROOT / "reports" / "small" / "results.jsonl")
+        if row.split == "test"
+    }
+    text = " ".join(README.split())
+    for lists, name in (("librispeech-clean", "test-clean"), ("librispeech-other", "test-other")):
+        before, after = (found["rerank", lists, system, "wer"] for system in ("first-pass", "tta"))
+        assert f"from {before:.2f} to {after:.2f} % ({name})" in text
+    similar = [100 * found["sts", "stsb", f"{model}/context", "pearson"] for model in ("tta", "bilm")]
+    assert "STS-B, {:.1f} against {:.1f}".format(*similar) in text

@@ -27,6 +27,7 @@ def small_setup(folder: Path, **changes: Any) -> Setup:
         "timed": 5,
         "trained": 24,
         "batch_size": 8,
+        "parts": 2,
         "precisions": ["fp32"],
         "rounds": 1,
     }

@@ -23,6 +23,7 @@ from quartet.text.segmented import segment_corpus
 from quartet.text.split import Shares
 from quartet.text.tokenizer import train_tokenizer
 from tests.text import corpus
+from tests.text.test_parallel import work
 from tests.text.test_segmented import contents
 
 ROOT = Path(__file__).parents[2]
@@ -45,16 +46,6 @@ def cluster() -> Iterator[Any]:
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as running,
     ):
         yield running
-
-
-def work(item: int) -> tuple[int, int]:
-    """The item and who worked on it; what is wrong with it, if it is 13; the end of its worker, if it is 17."""
-    if item == 13:
-        raise InputError("item 13", "brings bad luck", "leave it out")
-    if item == 17:
-        os.kill(os.getpid(), signal.SIGKILL)
-    time.sleep(0.01 * (item % 3))
-    return item, os.getpid()
 
 
 def test_results_come_in_order_and_little_is_read_ahead(cluster: Any) -> None:

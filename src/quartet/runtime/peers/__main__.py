@@ -112,6 +112,14 @@ def peers(
     ] = 200,
     trained: Annotated[int, typer.Option(min=8, help="Sentences of an epoch of training.")] = 1024,
     batch_size: Annotated[int, typer.Option(min=1, help="Sentences of a training step.")] = 64,
+    parts: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="The row peak trains in steps of so many parts, of --batch-size sentences each. 4 times 64 are about "
+            "the tokens of the paper's 64 x 128.",
+        ),
+    ] = 4,
     precision: Annotated[
         list[Precision] | None,
         typer.Option(help="Of training; several: each. None: fp32, and bf16 where the device has it."),
@@ -153,6 +161,7 @@ def peers(
             timed=timed,
             trained=trained,
             batch_size=batch_size,
+            parts=parts,
             precisions=[one.value for one in precision or _precisions(device)],
             rounds=rounds,
         )

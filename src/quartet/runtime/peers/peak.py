@@ -16,8 +16,6 @@ from quartet.training.flops import training_flops
 
 #: Per cent, on a CPU; on a GPU the figure is reported.
 DEMAND = at_least(50)
-#: Parts of a step, each of the command's batch size: 256 sentences by default, or the tokens of the paper's 64 x 128.
-PARTS = 4
 #: The way whose operations nothing stands between.
 PEAK = "the peak"
 
@@ -37,11 +35,11 @@ def study(setup: Setup) -> Found:
                 replace(model_config(key, setup.shape, MAX_LENGTH), dropout=DROPOUT),
                 setup.tokenizer,
                 corpus,
-                PARTS * setup.batch_size,
+                setup.parts * setup.batch_size,
                 precision,
                 setup.device,
                 setup.folder,
-                accumulate=PARTS,
+                accumulate=setup.parts,
             )
             for name, key in (("T-TA", "tta"), ("biLM", "bilm"), ("uniLM", "unilm"))
         }
@@ -60,8 +58,8 @@ def study(setup: Setup) -> Found:
         rates |= {f"{name}, {precision}": 1e-9 / value for name, value in found.medians.items()}
     sizes = setup.described() | {
         "sentences": len(sentences),
-        "batch_size": PARTS * setup.batch_size,
-        "parts": PARTS,
+        "batch_size": setup.parts * setup.batch_size,
+        "parts": setup.parts,
         "gflop_a_second": rates,
     }
     return Found(figures, [], {}, sizes)

@@ -39,7 +39,8 @@ class Setup:
         hypotheses: texts of our own lists.
         timed: sentences that peers are given to score or to embed.
         trained: sentences of one epoch of training.
-        batch_size: sentences of one training step.
+        batch_size: sentences of one training step, or of a part of it.
+        parts: of a training step that is measured beside the peak.
         precisions: of training.
         rounds: measurements of each, in turns.
     """
@@ -55,6 +56,7 @@ class Setup:
     timed: int
     trained: int
     batch_size: int
+    parts: int
     precisions: Sequence[str]
     rounds: int
 
