@@ -41,6 +41,8 @@ VIEW = "mlflow.sharedViewState."
 KIND = "custom_model_development"
 #: MLflow keeps so many characters of a dataset's digest.
 DIGEST = 36
+#: How SQLite, PostgreSQL and MySQL say that there is such a row already.
+ADDED = ("UNIQUE constraint failed", "duplicate key value", "Duplicate entry")
 
 
 def shown_uri() -> str:
@@ -181,8 +183,12 @@ class Store:
         self.again(lambda: log(run_id, str(path), folder))
 
     def inputs(self, run_id: str, found: Iterable[Input]) -> None:
-        """Say which datasets a run read."""
+        """Say which datasets a run read.
+
+        MLflow looks whether it knows them and then adds them: another run may have added one in between.
+        """
         from mlflow.entities import Dataset, DatasetInput, InputTag
+        from mlflow.exceptions import MlflowException
 
         entities = [
             DatasetInput(
@@ -197,8 +203,14 @@ class Store:
             )
             for each in found
         ]
-        if entities:
-            self.again(lambda: self.client.log_inputs(run_id, datasets=entities))
+        left = len(entities)  # each can be added by another once
+        while entities:
+            try:
+                return self.again(lambda: self.client.log_inputs(run_id, datasets=entities))
+            except MlflowException as error:
+                if not left or not any(words in str(error) for words in ADDED):
+                    raise
+            left -= 1
 
     def reads_model(self, run_id: str, model_id: str) -> None:
         """Say which logged model a run's results are of."""

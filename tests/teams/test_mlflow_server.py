@@ -27,9 +27,7 @@ from quartet.files import sha256
 from tests.imports import ROOT
 from tests.teams.compose import services
 from tests.teams.services import KEYS, lacks_postgresql, lacks_s3, mlflow_server, object_store, postgresql
-from tests.teams.writer import LISTS, MODEL, numbers, points
-
-PEOPLE = range(3)
+from tests.teams.writer import LISTS, MODEL, PEOPLE, numbers, points
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@
     python -m tests.teams.writer NUMBER
 
 in a folder with params.yaml. It logs by the pipeline's own code what :func:`points`, :func:`numbers` and :func:`rows`
-say, and which files it logged it leaves in its folder.
+say, and which files it logged it leaves in its folder. It waits until everybody has a model: all log at the same time.
 """
 
 from __future__ import annotations
 
 import shutil
 import sys
+import time
 from pathlib import Path
 
 from pipeline.layout import Layout
@@ -20,6 +21,8 @@ from quartet.results import Measure, Result, write_results
 from tests.pipeline.tracked.test_models import train
 from tests.small_corpus import encode_small
 
+#: They work in folders beside one another.
+PEOPLE = range(3)
 MODEL, LISTS = "tta", "sample-speech"
 #: Points of a curve, each logged by itself; numbers logged at once: more than the server takes in one request.
 POINTS, NUMBERS = 40, 1100
@@ -50,6 +53,9 @@ def main(number: int) -> None:
     model = params.models[MODEL]
     shutil.copytree(Path("corpus") / "encoded", layout.encoded(model.corpus, model.tokenizer))
     train(params, tokenizer, init_std=0.2 + 0.1 * number)
+    Path("ready").touch()
+    while len(list(Path("..").glob("*/ready"))) < len(PEOPLE):
+        time.sleep(0.01)
     with stage_run(params, "pretrain", MODEL) as run:
         for step, loss in points(number):
             run.log_metric("validation_loss/seed-1", loss, step)

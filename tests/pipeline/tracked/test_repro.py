@@ -6,16 +6,21 @@ import os
 import subprocess
 import sys
 import uuid
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pipeline.mlflow_store import DATABASE, Store, open_store, tracking_uri
 from pipeline.params import load
 from pipeline.tracked import repro
+from pipeline.tracked.inputs import Input
 from quartet.errors import InputError
 from tests.imports import ROOT
+
+if TYPE_CHECKING:
+    from mlflow.entities import DatasetInput
 
 #: Does what DVC does with a stage: a shell with the stage's address in DVC_STAGE, one stage after the other.
 DVC = """
@@ -127,3 +132,28 @@ def test_who_finds_the_database_locked_waits(store: Store) -> None:
         return "done"
 
     assert store.again(locked) == "done"
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_datasets_that_another_run_adds_in_between_are_found_the_next_time(
+    store: Store, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    """MLflow's server answers so where several runs name the same new dataset at once; of two, at most twice."""
+    from mlflow.exceptions import MlflowException
+
+    left = [times]
+    log = store.client.log_inputs
+
+    def added_in_between(run_id: str, datasets: list[DatasetInput]) -> None:
+        if left[0]:
+            left[0] -= 1
+            raise MlflowException("(sqlite3.IntegrityError) UNIQUE constraint failed: datasets.name")
+        log(run_id, datasets)
+
+    monkeypatch.setattr(store.client, "log_inputs", added_in_between)
+    run = store.create("pretrain/tta", {})
+    found = [Input(name, name, "0" * 64, Path("encoded"), {"tokens": 1}) for name in ("train", "valid")]
+    with pytest.raises(MlflowException, match="UNIQUE") if times == 3 else nullcontext():
+        store.inputs(run, found)
+    read = {each.dataset.name for each in store.client.get_run(run).inputs.dataset_inputs}
+    assert read == (set() if times == 3 else {"train", "valid"})
