@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, Literal
 
@@ -63,8 +64,8 @@ def nbest(name: str) -> None:
 
 
 def files_of(settings: NBestLists, split: Literal["dev", "test"], root: Path) -> Files:
-    """The files of one split below the entry's folder."""
-    base = root / settings.folder
+    """The files of one split below the entry's folder, whose ``..`` are of its name, as for DVC: no link counts."""
+    base = Path(os.path.normpath(root / settings.folder))
     named = settings.dev if split == "dev" else settings.test
     return Files(
         base / named.hypotheses,

@@ -67,7 +67,8 @@ class NBestLists:
     """An entry of ``nbest:``: the weight is tuned on ``dev`` and applied to ``test``; ``origin`` is for the report.
 
     Attributes:
-        folder: where the paths of ``dev`` and ``test`` start, itself below ``data.root``. All of it is one dependency.
+        folder: where the paths of ``dev`` and ``test`` start, itself below ``data.root``; a translator's lists are at
+            ``../artifacts/…`` of a root in the project. All of it is one dependency.
         dev, test: a file of lists, or several files by their role.
         beam: hypotheses a list, for formats that only count.
         hypotheses: how many of each list are kept, the first pass's best; None: all.

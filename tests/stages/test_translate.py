@@ -17,6 +17,7 @@ from quartet.files import read_json, sha256
 from quartet.nbest.formats import Files, read
 from quartet.nbest.generate.translation import load_translator
 from quartet.results import read_results
+from stages.nbest import nbest
 from stages.translate import translate
 from tests.nbest.generate import toy
 from tests.stages.test_set_stages import change
@@ -129,6 +130,32 @@ def test_a_change_of_the_text_trains_anew(
     with pytest.raises(AssertionError, match="trained once more"):
         translate(NAME)
     assert json.loads((layout.translations(NAME) / MANIFEST).read_text())["test"]["lists"] == 30
+
+
+def test_lists_of_a_translator_are_read_where_the_sets_are_elsewhere(layout: Layout, workspace: Path) -> None:
+    """``data.root`` can be a link: `..` of a name in it means the project, for DVC and for the stage alike."""
+    sets = workspace / "disk" / "sets"
+    sets.mkdir(parents=True)
+    (workspace / "sets").symlink_to(sets)
+    for name in ("train.de.gz", "train.en", "dev.de", "dev.en", "test.de", "test.en"):
+        (workspace / name).rename(sets / name)
+    change(workspace, "steps: 60", "steps: 2")
+    change(workspace, "data: {root: .}", "data: {root: sets}")
+    translate(NAME)
+    entry = f"""
+  toy:
+    format: mlm-scoring
+    folder: ../{layout.translations(NAME)}
+    dev: dev.json
+    test: test.json
+    metric: bleu
+    normalise: {{lowercase: false, strip_punctuation: false}}
+"""
+    change(workspace, "\nnbest:", f"\nnbest:{entry}")
+    nbest("toy")
+    lists = layout.translations(NAME) / "test.json"
+    manifest = read_json(layout.nbest("toy") / MANIFEST)
+    assert manifest["test"]["files"] == {str(lists): sha256(lists)}
 
 
 def test_an_unknown_translator_is_named(layout: Layout) -> None:

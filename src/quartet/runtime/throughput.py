@@ -10,7 +10,6 @@ What is imported here is light, for every process that shares the work imports i
 from __future__ import annotations
 
 import os
-import resource
 import tempfile
 import time
 import zlib
@@ -26,6 +25,7 @@ from quartet.files import write_json
 from quartet.runtime.made_up import made_up
 from quartet.runtime.peers.figures import Figure, Found, at_least, equal
 from quartet.runtime.peers.paired import Paired, Run, in_turns
+from quartet.runtime.resident import Resident
 from quartet.text.documents import SentencesOf, read_segmented
 from quartet.text.parallel import ONE_CORE, cores
 from quartet.text.plain import draft_text, read_text
@@ -236,10 +236,7 @@ def _sums(sentences: Iterable[str]) -> list[int]:
 
 
 def memory(folder: Path, characters: int, vocabulary: int, workers: int) -> Found:
-    """The peak memory of each step over so much made-up text, in MiB: of this process, and of the largest other.
-
-    A step's peak includes those of the steps before it: where the figures rise little, no step takes much.
-    """
+    """The peak memory of each step over so much made-up text, in MiB: of this process, the largest other, and all."""
     from quartet.text.encoding import encode_corpus
     from quartet.text.tokenizer import train_tokenizer
 
@@ -249,33 +246,31 @@ def memory(folder: Path, characters: int, vocabulary: int, workers: int) -> Foun
     seconds: dict[str, float] = {}
     figures: list[Figure] = []
 
-    def step(what: str, call: Callable[[], Any]) -> Any:
-        begun = time.perf_counter()
-        made = call()
-        seconds[what] = time.perf_counter() - begun
-        for whose, peak in _peaks().items():
-            figures.append(Figure(f"peak after {what}, {whose}", peak, peak, peak, "MiB"))
-        return made
+    with Resident() as resident:
 
-    reader = made_up(characters)
-    manifest = step(
-        "segmentation",
-        lambda: segment_corpus(reader, name, segments, shares=SHARES, punkt="train", workers=workers),
-    )
-    texts = SentencesOf(segments / "train.jsonl")
-    tokenizer = step("the tokenizer", lambda: train_tokenizer("wordpiece", texts, vocabulary, lowercase=True))
-    step("encoding", lambda: encode_corpus(segments, tokenizer, folder / "encoded", workers=workers))
+        def step(what: str, call: Callable[[], Any]) -> Any:
+            begun = time.perf_counter()
+            made = call()
+            seconds[what] = time.perf_counter() - begun
+            for whose, peak in resident.taken().items():
+                figures.append(Figure(f"peak of {what}, {whose}", peak, peak, peak, "MiB"))
+            return made
+
+        reader = made_up(characters)
+        manifest = step(
+            "segmentation",
+            lambda: segment_corpus(reader, name, segments, shares=SHARES, punkt="train", workers=workers),
+        )
+        texts = SentencesOf(segments / "train.jsonl")
+        tokenizer = step(
+            "the tokenizer", lambda: train_tokenizer("wordpiece", texts, vocabulary, lowercase=True)
+        )
+        step("encoding", lambda: encode_corpus(segments, tokenizer, folder / "encoded", workers=workers))
     sizes = {
         key: sum(counts[key] for counts in manifest["splits"].values())
         for key in ("documents", "sentences", "characters")
     }
     return Found(figures, [], seconds, {**sizes, "processes": workers or cores()})
-
-
-def _peaks() -> dict[str, float]:
-    """The largest resident memory so far, in MiB."""
-    of = {"this process": resource.RUSAGE_SELF, "the largest other": resource.RUSAGE_CHILDREN}
-    return {name: resource.getrusage(whose).ru_maxrss / 1024 for name, whose in of.items()}
 
 
 def _show(found: Found) -> None:
