@@ -88,9 +88,21 @@ class MultiHeadAttention(nn.Module):
         Returns:
             (B, T, D). A query that may see nothing gets the zero context (before the output projection's bias).
         """
+        return self.gather(
+            self.query(query_BTD), self.key(source_BSD), self.value(source_BSD), visible, causal
+        )
+
+    def gather(
+        self,
+        q_BTD: Tensor,
+        k_BSD: Tensor,
+        v_BSD: Tensor,
+        visible: Visible | None,
+        causal: bool = False,
+    ) -> Tensor:
+        """The same from projected queries, keys and values."""
         q_BHTK, k_BHSK, v_BHSK = (
-            projected.unflatten(-1, (self.heads, -1)).transpose(1, 2)
-            for projected in (self.query(query_BTD), self.key(source_BSD), self.value(source_BSD))
+            projected.unflatten(-1, (self.heads, -1)).transpose(1, 2) for projected in (q_BTD, k_BSD, v_BSD)
         )
         dropout = self.dropout if self.training else 0.0
         if visible is None:
@@ -134,7 +146,10 @@ class PostNormLayer(nn.Module):
     def forward(
         self, query_BTD: Tensor, source_BSD: Tensor, visible: Visible | None, causal: bool = False
     ) -> Tensor:
-        attended_BTD = self.attention(query_BTD, source_BSD, visible, causal)
+        return self.joined(query_BTD, self.attention(query_BTD, source_BSD, visible, causal))
+
+    def joined(self, query_BTD: Tensor, attended_BTD: Tensor) -> Tensor:
+        """The layer's output from its queries and what they have gathered."""
         x_BTD = self.attention_norm(query_BTD + self.dropout(attended_BTD))
         output: Tensor = self.feed_forward_norm(x_BTD + self.dropout(self.feed_forward(x_BTD)))
         return output

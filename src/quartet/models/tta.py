@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from quartet.data.batch import is_own
 from quartet.models.attention import PostNormLayer, Visible
 from quartet.models.config import ModelConfig
+from quartet.models.isolated import JointKeysValues
 from quartet.models.network import Memory, Network
 from quartet.models.positions import AbsolutePositions
 
@@ -44,6 +45,7 @@ class TTA(Network):
         self.embedding_norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
         self.dropout = nn.Dropout(config.dropout)
         self.layers = nn.ModuleList(PostNormLayer(config) for _ in range(config.layers))
+        self._joint = JointKeysValues()
         self.initialise()
         self.positions.initialise(config)
 
@@ -59,26 +61,41 @@ class TTA(Network):
             query_BTD = query_BTD + self.tokens(torch.tensor([self.mask_id], device=query_BTD.device))
         return self.embedding_norm(query_BTD) if self.config.tta.normalise_inputs else query_BTD
 
+    def train(self, mode: bool = True) -> TTA:
+        self._joint.forget()
+        return super().train(mode)
+
     def forward(
         self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor, memory: Memory | None = None
     ) -> tuple[Tensor, Memory | None]:
-        return self._queried(ids_BT, positions_BTP, real_BT, slice(None)), None
+        source_BTD, query_BTD, visible = self._inputs(ids_BT, positions_BTP, real_BT, slice(None))
+        for layer in self.layers:
+            query_BTD = layer(query_BTD, source_BTD, visible)
+        return query_BTD, None
 
     def represent_inner(self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor) -> Tensor:
-        """As the base class says. No query is any other's key: those that nobody asks for are left out, exactly."""
-        inner_BTD = self._queried(ids_BT, positions_BTP, real_BT, slice(1, max(1, ids_BT.shape[1] - 1)))
-        outer = ids_BT.shape[1] - inner_BTD.shape[1]
-        return F.pad(inner_BTD, (0, 0, min(1, outer), max(0, outer - 1)))
+        """As the base class says. No query is any other's key: those that nobody asks for are left out, exactly.
 
-    def _queried(self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor, columns: slice) -> Tensor:
-        """The last layer's output at some columns (B, columns, D), whose queries see all others' keys."""
+        Keys and values do not wait for the layers below: those of all layers are one product.
+        """
+        columns = slice(1, max(1, ids_BT.shape[1] - 1))
+        source_BTD, query_BTD, visible = self._inputs(ids_BT, positions_BTP, real_BT, columns)
+        layers = [layer for layer in self.layers if isinstance(layer, PostNormLayer)]
+        keys_values = self._joint([layer.attention for layer in layers], source_BTD)
+        for layer, (k_BTD, v_BTD) in zip(layers, keys_values, strict=True):
+            q_BTD = layer.attention.query(query_BTD)
+            query_BTD = layer.joined(query_BTD, layer.attention.gather(q_BTD, k_BTD, v_BTD, visible))
+        outer = ids_BT.shape[1] - query_BTD.shape[1]
+        return F.pad(query_BTD, (0, 0, min(1, outer), max(0, outer - 1)))
+
+    def _inputs(
+        self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor, columns: slice
+    ) -> tuple[Tensor, Tensor, Visible]:
+        """Keys and values (B, T, D), the first queries (B, columns, D) at some columns, and what those may see."""
         source_BTD = self.dropout(self.embed(ids_BT, positions_BTP))
         query_BTD = self.dropout(self.first_query(positions_BTP))[:, columns]
         visible = Visible.of((self.others(ids_BT) & real_BT[:, None, None, :])[:, :, columns])
-        for layer in self.layers:
-            query_BTD = layer(query_BTD, source_BTD, visible)
-        represented: Tensor = query_BTD
-        return represented
+        return source_BTD, query_BTD, visible
 
     def others(self, ids_BT: Tensor) -> Tensor:
         """(B or 1, 1, T, T) True where key s may be seen by query t: another token, or a token of another word."""
