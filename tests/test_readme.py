@@ -38,6 +38,11 @@ def test_every_model_of_the_text_exists() -> None:
         assert name in models
 
 
+def test_the_preset_of_the_study_is_what_ran() -> None:
+    small = ROOT / "presets" / "small.yaml"
+    assert small.read_bytes() == (ROOT / "reports" / "small" / "params.yaml").read_bytes()
+
+
 def test_the_study_on_real_sets_is_what_its_report_says() -> None:
     found = {
         (row.table, row.dataset, row.system, row.metric): row.value
@@ -48,5 +53,8 @@ def test_the_study_on_real_sets_is_what_its_report_says() -> None:
     for lists, name in (("librispeech-clean", "test-clean"), ("librispeech-other", "test-other")):
         before, after = (found["rerank", lists, system, "wer"] for system in ("first-pass", "tta"))
         assert f"from {before:.2f} to {after:.2f} % ({name})" in text
+    for system in ("bilm", "ngram-5"):
+        clean, other = (found["rerank", f"librispeech-{kind}", system, "wer"] for kind in ("clean", "other"))
+        assert f"({clean:.2f} and {other:.2f} %)" in text
     similar = [100 * found["sts", "stsb", f"{model}/context", "pearson"] for model in ("tta", "bilm")]
     assert "STS-B, {:.1f} against {:.1f}".format(*similar) in text
