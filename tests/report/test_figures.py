@@ -112,6 +112,8 @@ def test_models_look_different_and_variants_look_like_their_model() -> None:
     assert len({colour for colour, _, _ in looks}) == len({mark for _, mark, _ in looks}) == len(looks)
     assert len(PALETTE) == len(MARKERS)
     assert look("bilm-intact", known) == (*look("bilm", known)[:2], "--")
+    assert look("ngram-5", known) not in looks
+    assert look("ngram-5", known)[0] not in {colour for colour, _, _ in looks}
 
 
 def test_other_kinds_of_file_are_refused(tmp_path: Path) -> None:

@@ -61,13 +61,15 @@ def averaged(points: Points) -> list[tuple[float, float, float, float]]:
 
 
 def look(system: str, facts: Facts) -> tuple[str, str, str]:
-    """Colour, marker and line style: a model's own colour and marker; a variant of it is dashed."""
+    """Colour, marker and line style: a model's own colour and marker; a variant of it is dashed, any other system grey."""
     names = [model.name for model in facts.models]
     names += [model for model in MODELS if model not in names]
     model = model_of(system, facts)
-    index = names.index(model) if model in names else len(names)
+    if model not in names:
+        return GREY, MARKERS[-1], "-."
+    round_, place = divmod(names.index(model), len(PALETTE))
     dashes = "-" if system.partition("/")[0] == model else "--"
-    return PALETTE[index % len(PALETTE)], MARKERS[index % len(MARKERS)], dashes
+    return PALETTE[place], MARKERS[(place + 3 * round_) % len(MARKERS)], dashes
 
 
 def line(axis: Axes, points: Points, system: str, facts: Facts, every: int = 1, size: float = 5) -> None:
