@@ -61,7 +61,7 @@ def averaged(points: Points) -> list[tuple[float, float, float, float]]:
 
 
 def look(system: str, facts: Facts) -> tuple[str, str, str]:
-    """Colour, marker and line style: a model's own colour and marker; a variant of it is dashed, any other system grey."""
+    """Colour, marker and line style: a model's own colour and marker; a variant is dashed, what is no model grey."""
     names = [model.name for model in facts.models]
     names += [model for model in MODELS if model not in names]
     model = model_of(system, facts)
