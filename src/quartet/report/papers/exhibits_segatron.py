@@ -35,7 +35,7 @@ SEGATRON: tuple[Exhibit, ...] = (
         title="which positions lower the perplexity",
         finds="Sentence positions do nearly all of it, paragraph positions a little.",
         tables=("segatron-position-ablation",),
-        presets=("sample", "small", "paper-segatron-xl-base"),
+        presets=("sample", "paper-segatron-xl-base"),
         keys=("models", "perplexity"),
         ours=segatron.positions,
         contrasts=(
@@ -69,7 +69,7 @@ SEGATRON: tuple[Exhibit, ...] = (
         title="perplexity against input length",
         finds="Segatron-XL is below Transformer-XL at inputs of 25, 50, 100 and 150 tokens. The paper prints a picture "
         "and no numbers.",
-        presets=("sample", "small", "paper-segatron-xl-base"),
+        presets=("sample", "paper-segatron-xl-base"),
         keys=("models", "perplexity.input_lengths"),
         ours=segatron.input_lengths,
         contrasts=(
