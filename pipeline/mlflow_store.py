@@ -41,7 +41,8 @@ VIEW = "mlflow.sharedViewState."
 KIND = "custom_model_development"
 #: MLflow keeps so many characters of a dataset's digest.
 DIGEST = 36
-#: How SQLite, PostgreSQL and MySQL say that there is such a row already.
+#: How SQLite says that another process holds it; how it, PostgreSQL and MySQL say that there is such a row already.
+LOCKED = ("locked",)
 ADDED = ("UNIQUE constraint failed", "duplicate key value", "Duplicate entry")
 
 
@@ -188,7 +189,6 @@ class Store:
         MLflow looks whether it knows them and then adds them: another run may have added one in between.
         """
         from mlflow.entities import Dataset, DatasetInput, InputTag
-        from mlflow.exceptions import MlflowException
 
         entities = [
             DatasetInput(
@@ -203,14 +203,8 @@ class Store:
             )
             for each in found
         ]
-        left = len(entities)  # each can be added by another once
-        while entities:
-            try:
-                return self.again(lambda: self.client.log_inputs(run_id, datasets=entities))
-            except MlflowException as error:
-                if not left or not any(words in str(error) for words in ADDED):
-                    raise
-            left -= 1
+        if entities:
+            self.again(lambda: self.client.log_inputs(run_id, datasets=entities), (*LOCKED, *ADDED))
 
     def reads_model(self, run_id: str, model_id: str) -> None:
         """Say which logged model a run's results are of."""
@@ -233,8 +227,8 @@ class Store:
 
     # -- the connection ------------------------------------------------------------------------------------------
 
-    def again(self, call: Callable[[], Answer]) -> Answer:
-        """The call's answer, asked for until the database is free.
+    def again(self, call: Callable[[], Answer], passing: tuple[str, ...] = LOCKED) -> Answer:
+        """The call's answer, asked for until the database is free: while an error has the words of a `passing` one.
 
         A server that has answered is given four minutes to answer again; one that has not, seconds.
 
@@ -253,7 +247,7 @@ class Store:
                 place = f"MLflow at {shown_uri()}"
                 gone = unanswered(error, place)
                 self._answered = self._answered and gone is None
-                if "locked" not in str(error) or time.monotonic() > deadline:
+                if not any(words in str(error) for words in passing) or time.monotonic() > deadline:
                     known = gone or system_error(error, place)
                     if known is None:
                         raise
