@@ -54,7 +54,9 @@ def main(number: int) -> None:
     shutil.copytree(Path("corpus") / "encoded", layout.encoded(model.corpus, model.tokenizer))
     train(params, tokenizer, init_std=0.2 + 0.1 * number)
     Path("ready").touch()
+    started = time.monotonic()
     while len(list(Path("..").glob("*/ready"))) < len(PEOPLE):
+        assert time.monotonic() - started < 300, "somebody has no model"
         time.sleep(0.01)
     with stage_run(params, "pretrain", MODEL) as run:
         for step, loss in points(number):
