@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
-import time
 
+from tests.imports import ROOT
+
+#: In a process of its own, which has no other children.
+SCRIPT = """
+import json, subprocess, sys, time
 from quartet.runtime.resident import EVERY, Resident
-
-HOLDS = "held = b'x' * (150 << 20); print('held', flush=True); input()"
+holds = "held = b'x' * (150 << 20); print('held', flush=True); input()"
+with Resident() as resident:
+    alone = resident.taken()
+    child = subprocess.Popen([sys.executable, "-c", holds], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "held\\n"
+    time.sleep(3 * EVERY)
+    child.communicate("over\\n")
+    beside = resident.taken()
+    after = resident.taken()
+print(json.dumps([alone, beside, after]))
+"""
 
 
 def test_what_a_child_holds_is_seen_beside_what_this_process_does() -> None:
-    with Resident() as resident:
-        alone = resident.taken()
-        child = subprocess.Popen(
-            [sys.executable, "-c", HOLDS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        assert child.stdout is not None
-        assert child.stdout.readline() == "held\n"
-        time.sleep(3 * EVERY)
-        child.communicate("over\n")
-        beside = resident.taken()
-        after = resident.taken()
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+    )
+    alone, beside, after = json.loads(done.stdout)
     assert alone["the largest other"] == 0
     assert alone["all"] == alone["this process"] > 0
     assert 150 <= beside["the largest other"] < 200
