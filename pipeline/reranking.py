@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.kept_scores import scored
+from pipeline.kept_scores import KeptScores
 from pipeline.layout import Layout
 from pipeline.lists import Judged, Ranker, rows_of_outcome
 from pipeline.params import Params
@@ -29,14 +29,14 @@ class Reading:
         masked: False: a masked model reads the intact input.
         ranker: the system that it is.
         output: the folder of all lists that the model reranks.
-        kept: the folder of its scores until the stage is done.
+        kept: where its scores are kept.
     """
 
     model: Scorer
     masked: bool
     ranker: Ranker
     output: Path
-    kept: Path
+    kept: KeptScores
 
 
 def rerank_lists(
@@ -51,8 +51,7 @@ def rerank_lists(
     # what reads an intact input sees the token that it predicts: no perplexity follows from it
     references = references_of(both) if reading.masked else []
     texts = list(dict.fromkeys([*texts_of(both), *references]))
-    path = reading.kept / f"{name}.{ranker.system}.seed-{ranker.seed}.sqlite"
-    known = scored(reading.model, texts, reading.masked, path, f"{ranker.system} on {name}: texts")
+    known = reading.kept.scored(reading.model, texts, reading.masked, f"{ranker.system} on {name}: texts")
 
     def logprobs(wanted: list[str]) -> list[np.ndarray]:
         return [known[text] for text in wanted]

@@ -80,6 +80,14 @@ def device_name(device: str) -> str:
     return f"cpu ({torch.get_num_threads()} threads, {_processor()})"
 
 
+def hardware() -> str:
+    """What this process has computed on so far, in words: the GPU where it used one, else the processor."""
+    torch = sys.modules.get("torch")  # who has not imported it has no threads of its
+    if torch is None:
+        return f"cpu ({_processor()})"
+    return device_name("cuda" if torch.cuda.is_initialized() else "cpu")
+
+
 def _processor() -> str:
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:

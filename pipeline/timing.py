@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.layout import Layout
+from pipeline.run import hardware
 from quartet.files import read_jsonl, write_jsonl
 
 
@@ -12,7 +13,7 @@ class Stopwatch:
     """The durations of one stage instance; its file is rewritten with each new one.
 
     Attributes:
-        rows: ``{"name", "seconds", …}`` in the order in which they ended.
+        rows: ``{"name", "seconds", "device", …}`` in the order in which they ended.
     """
 
     def __init__(self, layout: Layout, stage: str, variant: str = "") -> None:
@@ -22,7 +23,7 @@ class Stopwatch:
 
     def add(self, name: str, seconds: float, **facts: Any) -> None:
         """Note that `name` took so many seconds; `facts` are numbers that go with it, e.g. ``steps=600``."""
-        self.rows.append({"name": name, "seconds": round(seconds, 4), **facts})
+        self.rows.append({"name": name, "seconds": round(seconds, 4), "device": hardware(), **facts})
         self._write()
 
     def belongs_to(self, content: str) -> None:

@@ -37,7 +37,7 @@ def report() -> None:
     with stage_run(params, "report") as run:
         device = next((row.device for row in timed), next((row.device for row in found), "cpu"))
         write_results(layout.report / "results.jsonl", found)
-        write_results(layout.report / "timings.jsonl", [*timed, *durations(params, layout, device)])
+        write_results(layout.report / "timings.jsonl", [*timed, *durations(params, layout)])
         with atomic_dir(layout.report / "metrics") as folder:
             views.write_metrics(folder, views.metrics(found))
         facts = gather(params, layout, device, {})
@@ -64,7 +64,7 @@ def report() -> None:
     say(f"{len(found)} results -> {layout.report / 'README.md'} and index.html")
 
 
-def durations(params: Params, layout: Layout, device: str) -> list[Result]:
+def durations(params: Params, layout: Layout) -> list[Result]:
     """How long each stage instance took, and how fast each training was, where that is known."""
     found: list[Result] = []
     for stage, variant in instances(params):
@@ -79,7 +79,7 @@ def durations(params: Params, layout: Layout, device: str) -> list[Result]:
                 system=stage,
                 dataset=variant,
                 split=row["name"],
-                device=device,
+                device=row.get("device", "not noted"),
                 scale="one run",
             )
     return found

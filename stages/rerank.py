@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.kept_scores import kept_scores
+from pipeline.kept_scores import KeptScores
 from pipeline.layout import Layout
 from pipeline.lists import SPLITS, Ranker, judged
 from pipeline.params import load
@@ -21,7 +21,7 @@ def rerank(name: str) -> None:
     rows: list[Result] = []
     made: dict[str, list[int]] = {}
     curves = ["list,split,system,seed,metric,weight,value"]
-    with stage_run(params, "rerank", name) as run, kept_scores(layout, name) as kept:
+    with stage_run(params, "rerank", name) as run, KeptScores(layout, name) as kept:
         sets = {
             each: {split: judged(params, layout, each, split) for split in SPLITS} for each in params.nbest
         }

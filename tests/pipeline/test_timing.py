@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from pipeline.layout import Layout
 from pipeline.timing import Stopwatch, read_timings
+from tests.imports import ROOT
 
 
 def test_durations_are_kept_in_the_order_in_which_they_ended(tmp_path: Path) -> None:
@@ -27,6 +33,18 @@ def test_durations_of_another_record_are_not_this_ones(tmp_path: Path) -> None:
     watch.belongs_to("abc")
     assert [row["name"] for row in read_timings(layout, "baselines", "", "abc")] == ["first"]
     assert read_timings(layout, "baselines", "", "def") == []
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [("", r"cpu \([^()]+\)"), ("import torch; torch.set_num_threads(1)", r"cpu \(1 threads, [^()]+\)")],
+)
+def test_durations_say_what_computed(first: str, said: str) -> None:
+    script = f"{first}\nfrom pipeline.run import hardware\nprint(hardware())"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    assert re.fullmatch(said, done.stdout.strip())
 
 
 def test_nothing_is_known_of_what_never_ran(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from pipeline.kept_scores import kept_scores
+from pipeline.kept_scores import KeptScores
 from pipeline.layout import Layout
 from pipeline.params import Params, load
 from quartet.nbest.formats import jsonl
@@ -177,7 +177,7 @@ def test_a_killed_reranking_goes_on_and_comes_to_the_same_bytes(
     asked = calls(1000)
     whole = outputs()
     resume = layout.artifacts / "resume"
-    assert not resume.exists() or not any(resume.iterdir()), "nothing is kept of what is done"
+    shutil.rmtree(resume)
     half = asked // 2
     assert half > 2
     shutil.rmtree(layout.rescored(name))
@@ -185,20 +185,52 @@ def test_a_killed_reranking_goes_on_and_comes_to_the_same_bytes(
         calls(half)
     assert calls(1000) == asked - half, "no chunk twice"
     assert outputs() == whole
-    assert not any(resume.iterdir())
+    kept = {path: path.read_bytes() for path in resume.rglob("*") if path.is_file()}
+    shutil.rmtree(layout.rescored(name))
+    assert calls(1000) == 0, "another run finds all that it asks for"
+    assert outputs() == whole
+    assert {path: path.read_bytes() for path in resume.rglob("*") if path.is_file()} == kept
 
 
-def test_scores_of_other_code_are_not_taken_over(params: Params, monkeypatch: pytest.MonkeyPatch) -> None:
-    layout = Layout(params.experiment)
-    with pytest.raises(KeyboardInterrupt), kept_scores(layout, "tta") as before:
-        before.mkdir(parents=True)
+@pytest.mark.parametrize("changed", ["nothing", "text", "model", "device", "reading", "code"])
+def test_only_answers_to_the_same_question_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    layout = Layout("kept")
+    texts = ["a b", "a", "c"]
+
+    def calls(model: Toy, masked: bool, texts: list[str]) -> int:
+        monkeypatch.setattr(Toy, "patience", 1000)
+        with KeptScores(layout, "tta") as kept:
+            known = kept.scored(model, texts, masked, "toy")
+        fresh = dict(zip(texts, model.token_logprobs(texts, masked), strict=True))
+        assert all((known[text] == fresh[text]).all() for text in texts)
+        assert len(list(layout.artifacts.glob("resume/**/*.sqlite"))) == 1, "of the last one alone"
+        return 1000 - int(Toy.patience) - 1
+
+    assert calls(Toy("a", masks=True), True, texts) == 1
+    again = Toy("b" if changed == "model" else "a", masks=True)
+    if changed == "device":
+        again.device = "cuda"
+    elif changed == "code":
+        monkeypatch.setattr("pipeline.kept_scores.CODE", ("errors.py",))
+    more = [*texts, "d"] if changed == "text" else texts
+    assert calls(again, changed != "reading", more) == (0 if changed == "nothing" else 1)
+
+
+def test_what_older_versions_left_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    layout = Layout("kept")
+    before = layout.artifacts / "resume" / "rerank@tta" / "0123"
+    before.mkdir(parents=True)
+    (before / "scores.sqlite").touch()
+    with pytest.raises(KeyboardInterrupt), KeptScores(layout, "tta"):
         raise KeyboardInterrupt
-    with kept_scores(layout, "tta") as again:
-        assert again == before and before.is_dir()
-    assert not before.parent.exists()
-    monkeypatch.setattr("pipeline.kept_scores.CODE", ("errors.py",))
-    with kept_scores(layout, "tta") as other:
-        assert other != before
+    assert (before / "scores.sqlite").exists()
+    with KeptScores(layout, "tta"):
+        pass
+    assert not before.exists()
 
 
 def test_lengths_and_pairs_have_rows_of_their_own(params: Params) -> None:

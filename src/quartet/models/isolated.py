@@ -14,7 +14,7 @@ from quartet.models.linear import linear
 class JointKeysValues:
     """The key and value maps of several attentions as one (2 L D, D).
 
-    One wide product takes a sentence's few rows through the weights quicker than two narrow ones a layer. The joint
+    One wide product in the place of two narrow ones a layer is fewer waits of the threads for each other. The joint
     weights are a copy: with gradients a new one each time, without it is kept until a weight that it is of changes.
     """
 
