@@ -247,6 +247,27 @@ def test_a_path_of_the_project_is_there(page: str, path: str) -> None:
     assert any(ROOT.glob(path.rstrip("/"))), f"{page} names {path}"
 
 
+def names_of_code() -> list[tuple[str, tuple[str, ...]]]:
+    """What docs/extending.md says is in which files: the names of a table's line, and of a sentence `X` of `file`."""
+    text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    found = []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 2 and line.startswith("| `"):
+            files = tuple(name for name in re.findall(r"`([^`]+\.py)`", cells[0]) if (ROOT / name).is_file())
+            quoted = re.findall(r"`(\w+)`(?! in `)", cells[1]) if files else []
+            found += [
+                (name, files) for name in quoted if not name.islower() or "_" in name or len(files) == 1
+            ]
+    found += [(name, (path,)) for name, path in re.findall(r"`(\w+)`(?: of| in)\s`([^`]+\.py)`", text)]
+    return sorted(set(found))
+
+
+@pytest.mark.parametrize(("name", "files"), names_of_code())
+def test_what_an_addition_touches_is_in_the_named_file(name: str, files: tuple[str, ...]) -> None:
+    assert any(re.search(rf"\b{name}\b", (ROOT / file).read_text(encoding="utf-8")) for file in files)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(((?!http|#)[^)]+)\)", page.read_text(encoding="utf-8")):
