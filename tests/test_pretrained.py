@@ -158,7 +158,7 @@ def test_a_folder_without_a_model_has_no_hash(tmp_path: Path, files: list[str]) 
 
 def test_without_the_extra_the_remedy_is_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "transformers", None)
-    with pytest.raises(InputError, match=r"not installed.*pip install 'quartet\[hf\]'"):
+    with pytest.raises(InputError, match=r"not installed.*pip install -e '\.\[hf\]'"):
         pretrained.transformers()
 
 

@@ -167,7 +167,9 @@ def transformers() -> Any:
         import transformers as library
     except ImportError as error:
         raise InputError(
-            "transformers", "not installed, and models of Hugging Face need it", "pip install 'quartet[hf]'"
+            "transformers",
+            "not installed, and models of Hugging Face need it",
+            "in Quartet's folder: pip install -e '.[hf]'",
         ) from error
     library.logging.set_verbosity_error()
     library.logging.disable_progress_bar()

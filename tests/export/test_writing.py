@@ -195,12 +195,12 @@ def test_without_the_libraries_the_extra_is_named(
         with monkeypatch.context() as patch:
             patch.setitem(sys.modules, package, None)
             with pytest.raises(
-                InputError, match=r"it needs onnx and onnxruntime .*pip install 'quartet\[export\]'"
+                InputError, match=r"it needs onnx and onnxruntime .*pip install -e '\.\[export\]'"
             ):
                 export(trained["tta"], tmp_path / "other", "onnx-int8")
             export(trained["tta"], tmp_path / "half", "fp16")
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(InputError, match=r"an exported model needs it .*pip install 'quartet\[export\]'"):
+    with pytest.raises(InputError, match=r"an exported model needs it .*pip install -e '\.\[export\]'"):
         quartet.load(tmp_path / "out")
     assert quartet.load(tmp_path / "half").score(["a letter"])[0] < 0
     assert not (tmp_path / "other").exists()

@@ -131,7 +131,7 @@ def test_pieces_come_from_the_folders_own_tokenizer(
 
 def test_a_missing_kenlm_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "kenlm", None)
-    with pytest.raises(InputError, match=r"kenlm: n-gram models need it .*quartet\[ngram\]"):
+    with pytest.raises(InputError, match=r"kenlm: n-gram models need it .*pip install -e '\.\[ngram\]'"):
         load(folder)
 
 

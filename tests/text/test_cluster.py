@@ -201,5 +201,7 @@ def test_a_scheduler_that_ends_is_a_line_that_says_so(monkeypatch: pytest.Monkey
 def test_without_dask_a_line_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "quartet.text.cluster", raising=False)
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"Dask is not installed; run `pip install 'quartet\[cluster\]'`"):
+    with pytest.raises(
+        InputError, match=r"Dask is not installed; in Quartet's folder run `pip install -e '\.\[cluster\]'`"
+    ):
         list(in_order(work, range(4), scheduler="tcp://127.0.0.1:8786"))

@@ -101,6 +101,6 @@ def onnx_package() -> Any:
         raise InputError(
             "quartet export --onnx",
             f"it needs onnx and onnxruntime ({error})",
-            "pip install 'quartet[export]'",
+            "in Quartet's folder: pip install -e '.[export]'",
         ) from error
     return onnx

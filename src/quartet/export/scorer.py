@@ -162,7 +162,9 @@ def open_session(path: Path) -> Any:
         import onnxruntime
     except ImportError as error:
         raise InputError(
-            "onnxruntime", f"an exported model needs it ({error})", "pip install 'quartet[export]'"
+            "onnxruntime",
+            f"an exported model needs it ({error})",
+            "in Quartet's folder: pip install -e '.[export]'",
         ) from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = torch.get_num_threads()

@@ -156,7 +156,7 @@ def open_arpa(path: str | Path) -> Any:
         import kenlm
     except ImportError as error:
         raise InputError(
-            "kenlm", f"n-gram models need it ({error})", "pip install 'quartet[ngram]'"
+            "kenlm", f"n-gram models need it ({error})", "in Quartet's folder: pip install -e '.[ngram]'"
         ) from error
     config = kenlm.Config()
     config.show_progress = False

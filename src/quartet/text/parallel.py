@@ -89,7 +89,7 @@ def _on_cluster(work: Callable[[Item], Result], source: Iterator[Item], schedule
         raise InputError(
             scheduler,
             "is a Dask cluster's, and Dask is not installed",
-            "run `pip install 'quartet[cluster]'`",
+            "in Quartet's folder run `pip install -e '.[cluster]'`",
         ) from error
     yield from on_cluster(work, source, scheduler)
 

@@ -86,5 +86,5 @@ def test_a_size_that_was_never_filled_in_is_no_cut(tmp_path: Path) -> None:
 def test_without_the_library_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_sound(tmp_path / "a.wav", sound(1))
     monkeypatch.setitem(__import__("sys").modules, "soundfile", None)
-    with pytest.raises(InputError, match=r"pip install 'quartet\[speech\]'"):
+    with pytest.raises(InputError, match=r"pip install -e '\.\[speech\]'"):
         audio.length(path, PLACE)

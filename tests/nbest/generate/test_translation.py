@@ -96,5 +96,5 @@ def test_a_folder_that_is_not_whole_is_refused(folder: Path, tmp_path: Path) -> 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "transformers", None)
-    with pytest.raises(InputError, match=r'transformers: translators need it .*pip install "quartet\[hf\]"'):
+    with pytest.raises(InputError, match=r"transformers: translators need it .*pip install -e '\.\[hf\]'"):
         build(toy.MODEL, 340)

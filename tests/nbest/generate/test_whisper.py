@@ -130,9 +130,7 @@ def test_half_precision_of_transformers_is_another_score(toy_whisper: Path) -> N
 
 def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
-    with pytest.raises(
-        InputError, match=r"the engine ctranslate2 needs it .*pip install 'quartet\[speech\]'"
-    ):
+    with pytest.raises(InputError, match=r"the engine ctranslate2 needs it .*pip install -e '\.\[speech\]'"):
         opened(tmp_path, "ctranslate2")
 
 

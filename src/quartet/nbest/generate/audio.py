@@ -36,7 +36,9 @@ def soundfile() -> Any:
         import soundfile as library
     except (ImportError, OSError) as error:  # OSError: the package without libsndfile
         raise InputError(
-            "soundfile", f"reading audio needs it ({error})", "pip install 'quartet[speech]'"
+            "soundfile",
+            f"reading audio needs it ({error})",
+            "in Quartet's folder: pip install -e '.[speech]'",
         ) from error
     return library
 

@@ -43,7 +43,7 @@ def build(config: TranslatorConfig, vocabulary: int) -> MarianMTModel:
         from transformers import MarianConfig, MarianMTModel
     except ImportError as error:
         raise InputError(
-            "transformers", f"translators need it ({error})", 'install the extra: pip install "quartet[hf]"'
+            "transformers", f"translators need it ({error})", "in Quartet's folder: pip install -e '.[hf]'"
         ) from error
     tokenizer = PieceTokenizer
     settings = MarianConfig(

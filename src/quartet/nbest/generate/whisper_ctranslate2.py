@@ -34,7 +34,9 @@ class CTranslate2Whisper:
             import ctranslate2
         except ImportError as error:
             raise InputError(
-                "ctranslate2", f"the engine ctranslate2 needs it ({error})", "pip install 'quartet[speech]'"
+                "ctranslate2",
+                f"the engine ctranslate2 needs it ({error})",
+                "in Quartet's folder: pip install -e '.[speech]'",
             ) from error
         folder = local_files(config.source, FILES)
         present = [folder / name for name in FILES if (folder / name).is_file()]
