@@ -41,7 +41,7 @@ TTA: tuple[Exhibit, ...] = (
         "test set itself, ours is chosen on dev.",
         tables=("tta-bleu", "tta-bleu-weight"),
         without=("oracle",),
-        presets=("paper-nmt",),
+        presets=("small", "paper-nmt"),
         keys=("translators", "nbest", "evaluate.rerank"),
         ours=tta.bleus,
         contrasts=(
