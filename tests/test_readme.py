@@ -58,3 +58,6 @@ def test_the_study_on_real_sets_is_what_its_report_says() -> None:
         assert f"({clean:.2f} and {other:.2f} %)" in text
     similar = [100 * found["sts", "stsb", f"{model}/context", "pearson"] for model in ("tta", "bilm")]
     assert "STS-B, {:.1f} against {:.1f}".format(*similar) in text
+    systems = ("first-pass", "ngram-5", "unilm", "bilm", "tta", "tta-segments")
+    (bleu,) = {found["rerank", "multi30k-de-en", system, "bleu"] for system in systems}
+    assert f"BLEU {bleu:.1f} before and after" in text
