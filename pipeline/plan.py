@@ -176,6 +176,14 @@ def other_stages(params: Params, layout: Layout) -> list[dict[str, Any]]:
     return found
 
 
+def in_words(hours: float) -> str:
+    """A duration to three digits or more, in seconds, minutes or hours."""
+    seconds = 3600 * hours
+    unit, size = next((unit for unit in (("h", 3600), ("min", 60)) if seconds >= unit[1]), ("s", 1))
+    value = seconds / size
+    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
+
+
 def tables(plans: list[Plan], others: list[dict[str, Any]], machine: Machine) -> list[Table]:
     """What a terminal shows: the trainings with their sum, and the other stages."""
     trainings = Table(title=f"Trainings{machine.in_words or ' on one device'}")
@@ -187,7 +195,7 @@ def tables(plans: list[Plan], others: list[dict[str, Any]], machine: Machine) ->
         "GB a device",
         "of which activations",
         "utilisation",
-        "hours",
+        "time",
     ):
         trainings.add_column(heading, justify="left" if heading == "model" else "right")
     for each in plans:
@@ -199,17 +207,17 @@ def tables(plans: list[Plan], others: list[dict[str, Any]], machine: Machine) ->
             f"{each.bytes['total'] / 1e9:.3g}",
             f"{each.bytes['activations'] / 1e9:.3g} ({each.rows} rows)",
             f"{each.speed.utilisation:.2f} of {each.speed.peak:.3g} ({each.speed.source})",
-            f"{each.hours:.3g}",
+            in_words(each.hours),
         )
     total = [sum(getattr(each, key) for each in plans) for key in ("tokens", "flops", "hours")]
     trainings.add_section()
-    trainings.add_row("all", "", f"{total[0]:.3g}", f"{total[1]:.3g}", "", "", "", f"{total[2]:.3g}")
+    trainings.add_row("all", "", f"{total[0]:.3g}", f"{total[1]:.3g}", "", "", "", in_words(total[2]))
     rest = Table(title="Other stages, as the last runs on this machine took")
-    for heading in ("stage", "instances", "measured", "hours"):
+    for heading in ("stage", "instances", "measured", "time"):
         rest.add_column(heading, justify="left" if heading == "stage" else "right")
     for row in others:
-        hours = "not measured" if row["hours"] is None else f"{row['hours']:.3g}"
-        rest.add_row(row["stage"], str(row["instances"]), str(row["measured"]), hours)
+        taken = "not measured" if row["hours"] is None else in_words(row["hours"])
+        rest.add_row(row["stage"], str(row["instances"]), str(row["measured"]), taken)
     return [trainings, rest]
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from pipeline import plan as planning
 from pipeline.layout import Layout
 from pipeline.params import Params, load
-from pipeline.plan import ASSUMED, Speed, other_stages, plan, speed_of, tables
+from pipeline.plan import ASSUMED, Speed, in_words, other_stages, plan, speed_of, tables
 from quartet.files import write_jsonl
 from quartet.training.processes import Machine
 
@@ -80,3 +80,11 @@ def test_the_command_prints_json(settings: tuple[Params, Layout], capsys: pytest
     assert [each["model"] for each in found["trainings"]] == ["tta", "segatron-xl"]
     assert found["hours"] == pytest.approx(sum(each["hours"] for each in found["trainings"]))
     assert found["trainings"][0]["speed"] == {"peak": 1e12, "utilisation": 0.5, "source": "given"}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.0278, "0.0278 s"), (59, "59 s"), (90, "1.5 min"), (36000, "10 h"), (4e6, "1,111 h")],
+)
+def test_a_time_has_the_unit_that_suits_it(seconds: float, words: str) -> None:
+    assert in_words(seconds / 3600) == words
