@@ -1,48 +1,163 @@
-"""Keys and values of all of T-TA's layers by one product: what they are made of is the same in each."""
+"""Keys and values of T-TA looked up: as its inputs are isolated, they are known before a text is read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from quartet.models.attention import MultiHeadAttention
-from quartet.models.linear import linear
+from quartet.models.linear import product
+from quartet.models.positions import AbsolutePositions
+
+#: Bytes that the tokens' rows may have when every token has been seen; a larger model multiplies as it reads.
+LARGEST = 512 * 2**20
+#: Tokens whose rows are made at once. Always the same ones together, so that a score does not depend on what was read
+#: before it.
+BLOCK = 64
 
 
-class JointKeysValues:
-    """The key and value maps of several attentions as one (2 L D, D).
+@dataclass(frozen=True)
+class Inputs:
+    """What keys and values are made of: W norm(x + p) + b for a token's row x, its positions' rows p, and the maps."""
 
-    One wide product in the place of two narrow ones a layer is fewer waits of the threads for each other. The joint
-    weights are a copy: with gradients a new one each time, without it is kept until a weight that it is of changes.
+    tokens: nn.Module
+    vocabulary: int
+    positions: AbsolutePositions
+    norm: nn.LayerNorm | None
+    attentions: Sequence[MultiHeadAttention]
+
+    @property
+    def maps(self) -> list[nn.Linear]:
+        """Key, value, key, value, … of all layers."""
+        return [one for attention in self.attentions for one in (attention.key, attention.value)]
+
+    def parameters(self) -> list[Tensor]:
+        """Everything that a change of changes keys or values."""
+        normed = [self.norm.weight, self.norm.bias] if self.norm else []
+        mapped = [parameter for one in self.maps for parameter in (one.weight, one.bias)]
+        return [*self.tokens.parameters(), *self.positions.rows(), *normed, *mapped]
+
+
+class KeyValueTables:
+    """Keys and values of all layers as sums of rows, kept until a weight that they are of changes.
+
+    The map of a centred sum is the sum of the maps of its centred terms, and the norm divides by one number a token. So
+    W norm(x + p) + b = (W' x' + W' p') r + c, with W' = W diag(gain), c = W shift + b, centred x' and p', and r the
+    reciprocal of the deviation of x + p: of a product of all layers a sum is left.
     """
 
     def __init__(self) -> None:
-        self._of: tuple[tuple[int, int], ...] | None = None
-        self._weight: Tensor | None = None
-        self._bias: Tensor | None = None
+        self._kept: tuple[tuple[tuple[int, int], ...], _Table] | None = None
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[type[KeyValueTables], tuple[()]]:
+        return type(self), ()  # a copy of the network makes its own
 
     def __call__(
-        self, attentions: Sequence[MultiHeadAttention], source_BSD: Tensor
-    ) -> list[tuple[Tensor, Tensor]]:
-        """Keys and values (B, S, D) of each attention."""
-        maps = [one for attention in attentions for one in (attention.key, attention.value)]
-        weight, bias = self._joint(maps)
-        projected = linear(source_BSD, weight, bias).chunk(len(maps), dim=-1)
-        return list(zip(projected[::2], projected[1::2], strict=True))
+        self, inputs: Inputs, ids_BT: Tensor, places: Sequence[Tensor], x_BTD: Tensor
+    ) -> list[tuple[Tensor, Tensor]] | None:
+        """Keys and values (B, T, D) of each attention; None where they are to be multiplied instead.
+
+        That is where gradients are asked for, where products are of another type than the weights, and where the
+        rows would take more than :data:`LARGEST`.
+
+        Args:
+            places: (B, T) rows of each table of positions.
+            x_BTD: the sum of the tokens' and the positions' rows.
+        """
+        if (
+            torch.is_grad_enabled()
+            or torch.compiler.is_compiling()
+            or torch.is_autocast_enabled(x_BTD.device.type)
+        ):
+            return None
+        width = 2 * len(inputs.attentions) * x_BTD.shape[-1]
+        parameters = inputs.parameters()
+        if inputs.vocabulary * width * x_BTD.element_size() > LARGEST or any(
+            parameter.is_inference() for parameter in parameters
+        ):
+            return None
+        now = tuple((parameter.data_ptr(), parameter._version) for parameter in parameters)
+        kept = self._kept
+        if kept is None or kept[0] != now or not kept[1].has(ids_BT):
+            with self._lock, torch.inference_mode():
+                kept = self._kept
+                if kept is None or kept[0] != now:
+                    self._kept = kept = (now, _Table(inputs))
+                kept[1].add(inputs, ids_BT)
+        parts = kept[1].sums(inputs, ids_BT, places, x_BTD).chunk(2 * len(inputs.attentions), dim=-1)
+        return list(zip(parts[::2], parts[1::2], strict=True))
 
     def forget(self) -> None:
-        """Let the copy go."""
-        self._of = self._weight = self._bias = None
+        """Let everything go."""
+        self._kept = None
 
-    def _joint(self, maps: Sequence[nn.Linear]) -> tuple[Tensor, Tensor]:
-        parameters = [parameter for one in maps for parameter in (one.weight, one.bias)]
-        if torch.is_grad_enabled() or any(parameter.is_inference() for parameter in parameters):
-            return torch.cat([one.weight for one in maps]), torch.cat([one.bias for one in maps])
-        now = tuple((parameter.data_ptr(), parameter._version) for parameter in parameters)
-        if self._weight is None or self._bias is None or now != self._of:
-            self._weight = torch.cat([one.weight for one in maps])
-            self._bias = torch.cat([one.bias for one in maps])
-            self._of = now
-        return self._weight, self._bias
+
+class _Table:
+    """The rows of one state of the weights: the constant c, the parts of the positions, those of the tokens.
+
+    A token's row is made when it is first seen.
+    """
+
+    def __init__(self, inputs: Inputs) -> None:
+        self._weight_ED = torch.cat([one.weight for one in inputs.maps])
+        constant_E = torch.cat([one.bias for one in inputs.maps])
+        if inputs.norm is not None:
+            constant_E = constant_E + self._weight_ED @ inputs.norm.bias
+            self._weight_ED = self._weight_ED * inputs.norm.weight
+        tables = inputs.positions.rows()
+        self._starts = [*itertools.accumulate(map(len, tables), initial=1)]
+        # Pages that nobody writes to take no memory.
+        self._rows_RE = self._weight_ED.new_empty(self._starts[-1] + inputs.vocabulary, len(constant_E))
+        self._rows_RE[0] = constant_E
+        for start, rows_RD in zip(self._starts, tables, strict=False):
+            self._rows_RE[start : start + len(rows_RD)] = self._part(inputs, rows_RD)
+        self._seen_V = torch.zeros(inputs.vocabulary, dtype=torch.bool)
+        self._complete = False
+
+    def has(self, ids_BT: Tensor) -> bool:
+        """Whether all these tokens have their rows. On a GPU all tokens get them at once, since to ask is to wait."""
+        return self._complete or (ids_BT.is_cpu and bool(self._seen_V[ids_BT].all()))
+
+    def add(self, inputs: Inputs, ids_BT: Tensor) -> None:
+        """Make the rows of these tokens, and of those in one block with them."""
+        if self.has(ids_BT):
+            return
+        blocks: Iterable[int] = range(-(-inputs.vocabulary // BLOCK))
+        if ids_BT.is_cpu:
+            blocks = torch.unique(ids_BT[~self._seen_V[ids_BT]] // BLOCK).tolist()
+        for block in blocks:
+            rows = slice(block * BLOCK, min((block + 1) * BLOCK, inputs.vocabulary))
+            ids_N = torch.arange(rows.start, rows.stop, device=ids_BT.device)
+            self._rows_RE[self._starts[-1] + ids_N] = self._part(inputs, inputs.tokens(ids_N))
+            self._seen_V[rows] = True
+        self._complete = bool(self._seen_V.all())
+
+    def sums(self, inputs: Inputs, ids_BT: Tensor, places: Sequence[Tensor], x_BTD: Tensor) -> Tensor:
+        """(B, T, 2 L D): each token's rows, weighted by r, and the constant's, by 1."""
+        varied = [start + found for start, found in zip(self._starts, [*places, ids_BT], strict=True)]
+        rows_BTR = torch.stack(varied, dim=-1)
+        weights_BTR = torch.ones_like(rows_BTR, dtype=x_BTD.dtype)
+        if inputs.norm is not None:
+            r_BT1 = torch.native_layer_norm(x_BTD, x_BTD.shape[-1:], None, None, inputs.norm.eps)[2]
+            weights_BTR = r_BT1.expand(rows_BTR.shape)
+        joint_NE = F.embedding_bag(
+            F.pad(rows_BTR, (1, 0)).flatten(0, 1),
+            self._rows_RE,
+            mode="sum",
+            per_sample_weights=F.pad(weights_BTR, (1, 0), value=1.0).flatten(0, 1),
+        )
+        joint_BTE: Tensor = joint_NE.unflatten(0, ids_BT.shape)
+        return joint_BTE
+
+    def _part(self, inputs: Inputs, rows_RD: Tensor) -> Tensor:
+        """W' x' of rows x."""
+        if inputs.norm is not None:
+            rows_RD = rows_RD - rows_RD.mean(dim=-1, keepdim=True)
+        return product(rows_RD, self._weight_ED)

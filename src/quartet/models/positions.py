@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from quartet.errors import InputError
 from quartet.models.config import POSITIONS, ModelConfig, Position
@@ -80,22 +81,34 @@ class AbsolutePositions(nn.Module):
             else:
                 nn.init.normal_(table.weight, std=config.init_std)
 
-    def forward(self, positions_BTP: Tensor) -> Tensor:
-        """(B, T, P) indices -> (B, T, D)."""
-        total: Tensor | None = None
-        for kind in self.kinds:
-            table = self.tables[kind]
-            assert isinstance(table, nn.Embedding)
+    def rows(self) -> list[Tensor]:
+        """The tables, (rows, D) each."""
+        return [table.weight for table in self.tables.values() if isinstance(table, nn.Embedding)]
+
+    def indices(self, positions_BTP: Tensor) -> list[Tensor]:
+        """(B, T) rows of each table that (B, T, P) indices stand for."""
+        found = []
+        for kind, rows_RD in zip(self.kinds, self.rows(), strict=True):
             indices_BT = positions_BTP[..., POSITIONS.index(kind)]
             if self.causal:  # what later tokens' indices are must not move earlier ones
-                indices_BT = indices_BT.clamp(max=table.num_embeddings - 1)
+                found.append(indices_BT.clamp(max=len(rows_RD) - 1))
             elif self.overflow == "paper":
-                indices_BT = fit_maximum(indices_BT, table.num_embeddings)
+                found.append(fit_maximum(indices_BT, len(rows_RD)))
             else:
-                indices_BT = released_maximum(indices_BT, table.num_embeddings, subtract=kind == "paragraph")
-            total = table(indices_BT) if total is None else total + table(indices_BT)
-        assert total is not None
+                found.append(released_maximum(indices_BT, len(rows_RD), subtract=kind == "paragraph"))
+        return found
+
+    def look_up(self, indices: Sequence[Tensor]) -> Tensor:
+        """The sum (B, T, D) of each table's rows."""
+        parts = [
+            F.embedding(rows_BT, table_RD) for rows_BT, table_RD in zip(indices, self.rows(), strict=True)
+        ]
+        total: Tensor = sum(parts[1:], parts[0])
         return total
+
+    def forward(self, positions_BTP: Tensor) -> Tensor:
+        """(B, T, P) indices -> (B, T, D)."""
+        return self.look_up(self.indices(positions_BTP))
 
 
 def split_dimension(dim: int, parts: int) -> list[int]:

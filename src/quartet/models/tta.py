@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from quartet.data.batch import is_own
 from quartet.models.attention import PostNormLayer, Visible
 from quartet.models.config import ModelConfig
-from quartet.models.isolated import JointKeysValues
+from quartet.models.isolated import Inputs, KeyValueTables
 from quartet.models.network import Memory, Network
 from quartet.models.positions import AbsolutePositions
 
@@ -45,30 +45,33 @@ class TTA(Network):
         self.embedding_norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
         self.dropout = nn.Dropout(config.dropout)
         self.layers = nn.ModuleList(PostNormLayer(config) for _ in range(config.layers))
-        self._joint = JointKeysValues()
+        self._tables = KeyValueTables()
         self.initialise()
         self.positions.initialise(config)
 
     def embed(self, ids_BT: Tensor, positions_BTP: Tensor) -> Tensor:
         """The isolated input, K = V = X + P (normalised unless ``tta.normalise_inputs`` is off)."""
-        x_BTD: Tensor = self.tokens(ids_BT) + self.positions(positions_BTP)
+        return self._normed(self.tokens(ids_BT) + self.positions(positions_BTP))
+
+    def first_query(self, place_BTD: Tensor) -> Tensor:
+        """Q1 = P, or [MASK] + P as in the released code; normalised like the inputs, and dependent on no token."""
+        if self.config.tta.first_query == "mask_token":
+            place_BTD = place_BTD + self.tokens(torch.tensor([self.mask_id], device=place_BTD.device))
+        return self._normed(place_BTD)
+
+    def _normed(self, x_BTD: Tensor) -> Tensor:
         return self.embedding_norm(x_BTD) if self.config.tta.normalise_inputs else x_BTD
 
-    def first_query(self, positions_BTP: Tensor) -> Tensor:
-        """Q1 = P, or [MASK] + P as in the released code; normalised like the inputs, and dependent on no token."""
-        query_BTD: Tensor = self.positions(positions_BTP)
-        if self.config.tta.first_query == "mask_token":
-            query_BTD = query_BTD + self.tokens(torch.tensor([self.mask_id], device=query_BTD.device))
-        return self.embedding_norm(query_BTD) if self.config.tta.normalise_inputs else query_BTD
-
     def train(self, mode: bool = True) -> TTA:
-        self._joint.forget()
+        self._tables.forget()
         return super().train(mode)
 
     def forward(
         self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor, memory: Memory | None = None
     ) -> tuple[Tensor, Memory | None]:
-        source_BTD, query_BTD, visible = self._inputs(ids_BT, positions_BTP, real_BT, slice(None))
+        place_BTD = self.positions(positions_BTP)
+        source_BTD = self.dropout(self._normed(self.tokens(ids_BT) + place_BTD))
+        query_BTD, visible = self._queries(ids_BT, place_BTD, real_BT, slice(None))
         for layer in self.layers:
             query_BTD = layer(query_BTD, source_BTD, visible)
         return query_BTD, None
@@ -76,26 +79,38 @@ class TTA(Network):
     def represent_inner(self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor) -> Tensor:
         """As the base class says. No query is any other's key: those that nobody asks for are left out, exactly.
 
-        Keys and values do not wait for the layers below: those of all layers are one product.
+        Keys and values do not wait for the layers below, nor for the text: they are looked up.
         """
         columns = slice(1, max(1, ids_BT.shape[1] - 1))
-        source_BTD, query_BTD, visible = self._inputs(ids_BT, positions_BTP, real_BT, columns)
         layers = [layer for layer in self.layers if isinstance(layer, PostNormLayer)]
-        keys_values = self._joint([layer.attention for layer in layers], source_BTD)
-        for layer, (k_BTD, v_BTD) in zip(layers, keys_values, strict=True):
-            q_BTD = layer.attention.query(query_BTD)
-            query_BTD = layer.joined(query_BTD, layer.attention.gather(q_BTD, k_BTD, v_BTD, visible))
+        places = self.positions.indices(positions_BTP)
+        place_BTD = self.positions.look_up(places)
+        x_BTD = self.tokens(ids_BT) + place_BTD
+        keys_values = None
+        if not self.training:
+            norm = self.embedding_norm if self.config.tta.normalise_inputs else None
+            inputs = Inputs(
+                self.tokens, self.vocabulary, self.positions, norm, [layer.attention for layer in layers]
+            )
+            keys_values = self._tables(inputs, ids_BT, places, x_BTD)
+        query_BTD, visible = self._queries(ids_BT, place_BTD, real_BT, columns)
+        if keys_values is None:
+            source_BTD = self.dropout(self._normed(x_BTD))
+            for layer in layers:
+                query_BTD = layer(query_BTD, source_BTD, visible)
+        else:
+            for layer, (k_BTD, v_BTD) in zip(layers, keys_values, strict=True):
+                q_BTD = layer.attention.query(query_BTD)
+                query_BTD = layer.joined(query_BTD, layer.attention.gather(q_BTD, k_BTD, v_BTD, visible))
         outer = ids_BT.shape[1] - query_BTD.shape[1]
         return F.pad(query_BTD, (0, 0, min(1, outer), max(0, outer - 1)))
 
-    def _inputs(
-        self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor, columns: slice
-    ) -> tuple[Tensor, Tensor, Visible]:
-        """Keys and values (B, T, D), the first queries (B, columns, D) at some columns, and what those may see."""
-        source_BTD = self.dropout(self.embed(ids_BT, positions_BTP))
-        query_BTD = self.dropout(self.first_query(positions_BTP))[:, columns]
-        visible = Visible.of((self.others(ids_BT) & real_BT[:, None, None, :])[:, :, columns])
-        return source_BTD, query_BTD, visible
+    def _queries(
+        self, ids_BT: Tensor, place_BTD: Tensor, real_BT: Tensor, columns: slice
+    ) -> tuple[Tensor, Visible]:
+        """The first queries (B, columns, D) at some columns, and what those may see."""
+        query_BTD = self.dropout(self.first_query(place_BTD))[:, columns]
+        return query_BTD, Visible.of((self.others(ids_BT) & real_BT[:, None, None, :])[:, :, columns])
 
     def others(self, ids_BT: Tensor) -> Tensor:
         """(B or 1, 1, T, T) True where key s may be seen by query t: another token, or a token of another word."""
