@@ -185,6 +185,31 @@ def test_positions_choose_the_row_and_leaks_choose_none() -> None:
     assert own.changes["segatron-xl-released", "transformer-xl"] == pytest.approx(-7.79, abs=0.01)
 
 
+def test_models_that_are_named_for_their_corpus_are_the_papers_rows() -> None:
+    """On another corpus than the first, each model's own name is taken by the one that reads the first."""
+    known = facts()
+    names = {"transformer-xl-books": "transformer-xl", "segatron-xl-books": "segatron-xl"}
+    models = {model.name: model for model in known.models}
+    more = tuple(
+        dataclasses.replace(models[plain], name=name, corpus="books") for name, plain in names.items()
+    )
+    rows = [
+        *results(),
+        *(
+            row("perplexity", name, "books", "test", "ppl", 100.0 + at, 900, 1.0)
+            for at, name in enumerate(names)
+        ),
+        *(
+            row("training", name, "books", "valid", "loss", 4.0 + at, 900, 0.1)
+            for at, name in enumerate(names)
+        ),
+    ]
+    both = report(rows, dataclasses.replace(known, models=(*known.models, *more)))
+    for found in (segatron.wikitext(both), segatron.causal_losses(both)):
+        assert [set(own.ours) for own in found] == [{"transformer-xl", "segatron-xl"}] * 2
+    assert [own.level("segatron-xl") for own in segatron.wikitext(both)][1] == (101.0, (100.0, 102.0))
+
+
 def test_perplexities_are_the_papers_only_over_its_words() -> None:
     known = facts()
     words = dataclasses.replace(known.tokenizers[0], kind="whitespace")

@@ -44,11 +44,12 @@ def wikitext(report: Report) -> list[Series]:
             cell = report.find(perplexity.TABLE, dataset, split, model.name, "ppl")
             if cell is None or len(model.positions) == 2:
                 continue
-            ours[model.name] = cell
+            row = _row(model, dataset)
+            ours[row] = cell
             size = "large" if model.parameters >= LARGE else "base"
-            value = table.get(f"{model.name}-{size}", "ppl")
+            value = table.get(f"{row}-{size}", "ppl")
             if value is not None:
-                printed[model.name] = value
+                printed[row] = value
         base, aware = printed.get("transformer-xl"), printed.get("segatron-xl")
         changes = {}
         if base and aware:
@@ -82,7 +83,7 @@ def input_lengths(report: Report) -> list[Series]:
     by_length = sorted(report.groups(INPUT_LENGTH), key=lambda group: int(group[1].removesuffix(TOKENS)))
     for dataset, split in sorted(by_length, key=lambda group: set_rank(group[0], report.facts)):
         ours = {
-            model.name: cell
+            _row(model, dataset): cell
             for model in _recurrent(report)
             if (cell := report.find(INPUT_LENGTH, dataset, split, model.name, "ppl"))
         }
@@ -108,7 +109,11 @@ def masked_losses(report: Report) -> list[Series]:
 def _losses(report: Report, names: tuple[str, str]) -> list[Series]:
     found = []
     for dataset, split in report.groups(training.TABLE):
-        ours = present((name, report.find(training.TABLE, dataset, split, name, "loss")) for name in names)
+        ours = present(
+            (_row(model, dataset), report.find(training.TABLE, dataset, split, model.name, "loss"))
+            for model in report.facts.models
+            if _row(model, dataset) in names
+        )
         if len(ours) == len(names):
             found.append(
                 Series(
@@ -121,6 +126,11 @@ def _losses(report: Report, names: tuple[str, str]) -> list[Series]:
                 )
             )
     return found
+
+
+def _row(model: ModelFacts, dataset: str) -> str:
+    """What the paper's tables would call a model: one named for its corpus, "segatron-xl-books", without that."""
+    return model.name.removesuffix(f"-{dataset}")
 
 
 def _recurrent(report: Report) -> list[ModelFacts]:
