@@ -61,3 +61,11 @@ def test_the_study_on_real_sets_is_what_its_report_says() -> None:
     systems = ("first-pass", "ngram-5", "unilm", "bilm", "tta", "tta-segments")
     (bleu,) = {found["rerank", "multi30k-de-en", system, "bleu"] for system in systems}
     assert f"BLEU {bleu:.1f} before and after" in text
+    plain, aware = (
+        found["perplexity", "wikitext-2", f"{name}-xl", "ppl"] for name in ("transformer", "segatron")
+    )
+    assert f"on WikiText-2 ({plain:.1f} and {aware:.1f} with them)" in text
+    plain, aware = (
+        found["perplexity", "books", f"{name}-xl-books", "ppl"] for name in ("transformer", "segatron")
+    )
+    assert f"on the books ({plain:.1f} and {aware:.1f})" in text
