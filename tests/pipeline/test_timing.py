@@ -37,7 +37,10 @@ def test_durations_of_another_record_are_not_this_ones(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("first", "said"),
-    [("", r"cpu \((?!\d+ threads).+\)"), ("import torch; torch.set_num_threads(1)", r"cpu \(1 threads, \S.*\)")],
+    [
+        ("", r"cpu \((?!\d+ threads).+\)"),
+        ("import torch; torch.set_num_threads(1)", r"cpu \(1 threads, \S.*\)"),
+    ],
 )
 def test_durations_say_what_computed(first: str, said: str) -> None:
     script = f"{first}\nfrom pipeline.run import hardware\nprint(hardware())"

@@ -52,9 +52,9 @@ def test_one_sentence_has_its_ratios_and_bounds(setup: Setup) -> None:
     operations = named["vectors: biLM batched / T-TA, operations alone"]
     assert operations.least == operations.largest > 1
     assert all(figure.median > 0 for figure in found.figures)
-    # K, V, Q and output, feed-forward of the one layer; the scores have the head's two matrices too
+    # Q and output, feed-forward of the one layer (K and V are looked up); the scores have the head's two matrices too
     dim, inner, vocabulary = setup.shape.dim, setup.shape.inner, setup.tokenizer.vocab_size
-    layer = 4 * dim * dim + 2 * dim * inner
+    layer = 2 * dim * dim + 2 * dim * inner
     assert found.sizes["weights_read_mb"]["vectors"] == pytest.approx(4e-6 * layer)
     head = dim * dim + dim * vocabulary
     assert found.sizes["weights_read_mb"]["scores"] == pytest.approx(4e-6 * (layer + head))
