@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable
 
 from quartet.errors import USER_ERROR, InputError, system_error
+from quartet.processor import model_name
 from quartet.runtime.memory import keep_freed_memory
 
 
@@ -77,26 +78,15 @@ def device_name(device: str) -> str:
 
     if device == "cuda":
         return f"cuda ({torch.cuda.get_device_name()})"
-    return f"cpu ({torch.get_num_threads()} threads, {_processor()})"
+    return f"cpu ({torch.get_num_threads()} threads, {model_name()})"
 
 
 def hardware() -> str:
     """What this process has computed on so far, in words: the GPU where it used one, else the processor."""
     torch = sys.modules.get("torch")  # who has not imported it has no threads of its
     if torch is None:
-        return f"cpu ({_processor()})"
+        return f"cpu ({model_name()})"
     return device_name("cuda" if torch.cuda.is_initialized() else "cpu")
-
-
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return "unknown processor"
 
 
 def set_threads(threads: int) -> None:

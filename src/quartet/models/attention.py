@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.models.config import ModelConfig
+from quartet.models.dropout import Dropout
 from quartet.models.linear import Linear
 
 
@@ -141,7 +142,7 @@ class PostNormLayer(nn.Module):
         self.attention_norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
         self.feed_forward = FeedForward(config)
         self.feed_forward_norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(
         self, query_BTD: Tensor, source_BSD: Tensor, visible: Visible | None, causal: bool = False

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from quartet.models.attention import PostNormLayer, Visible
 from quartet.models.config import ModelConfig
+from quartet.models.dropout import Dropout
 from quartet.models.network import Memory, Network
 from quartet.models.positions import AbsolutePositions
 
@@ -22,7 +23,7 @@ class Encoder(Network):
         self.causal = config.objective == "clm"
         self.positions = AbsolutePositions(config)
         self.embedding_norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.layers = nn.ModuleList(PostNormLayer(config) for _ in range(config.layers))
         self.initialise()
         self.positions.initialise(config)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from quartet.models.linear import product
+from quartet.models.linear import input_gradient, product, weight_gradient
 
 #: Bytes of logits that exist at a time. Blocks over 32 MiB glibc maps afresh each time, and their pages with them.
 AT_ONCE = 24 << 20
@@ -21,8 +21,8 @@ def summed_cross_entropy(hidden_ND: Tensor, weight_VD: Tensor, bias_V: Tensor, t
 
     The same function as ``F.cross_entropy(F.linear(h, W, b), targets, reduction="sum")``, with the products in
     autocast's type where autocast is on. Softmax minus one-hot is all that the gradient needs of the logits, so it is
-    made in the forward pass, in their place, for some rows at a time: memory does not grow with N x V. It cannot be
-    differentiated twice.
+    made in the forward pass, in their place, for some rows at a time: memory does not grow with N x V. Its gradient can
+    be taken once, and not be differentiated again.
     """
     device = hidden_ND.device.type
     dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else hidden_ND.dtype
@@ -41,23 +41,28 @@ class _Summed(torch.autograd.Function):
             rows = max(1, AT_ONCE // (len(bias_V) * h_ND.element_size()))
             loss = hidden_ND.new_zeros((), dtype=summed)
             grad_ND = torch.empty_like(h_ND)
-            grad_VD = torch.zeros_like(weight_VD, dtype=summed)
+            grad_VD: Tensor | None = None
             grad_V = torch.zeros_like(bias_V, dtype=summed)
             for at in range(0, len(h_ND), rows):
                 part = slice(at, at + rows)
                 logits_NV = product(h_ND[part], w_VD, b_V)
                 loss += _to_gradient(logits_NV, targets_N[part])
-                grad_ND[part] = product(logits_NV, w_VD.T)
-                grad_VD += product(logits_NV.T, h_ND[part].T)
+                grad_ND[part] = input_gradient(logits_NV, w_VD)
+                grad_VD = weight_gradient(logits_NV, h_ND[part], grad_VD).to(summed)
                 grad_V += logits_NV.sum(0, dtype=summed)
-        ctx.save_for_backward(grad_ND, grad_VD, grad_V)
+        if grad_VD is None:
+            grad_VD = torch.zeros_like(weight_VD, dtype=summed)
+        ctx.gradients = grad_ND, grad_VD, grad_V
         ctx.types = hidden_ND.dtype, weight_VD.dtype, bias_V.dtype
         return loss
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        grads = (saved.to(dtype) * grad for saved, dtype in zip(ctx.saved_tensors, ctx.types, strict=True))
+        gradients, ctx.gradients = ctx.gradients, None  # scaled in their place: the weight's is large
+        if gradients is None:
+            raise RuntimeError("the loss has given its gradients already: compute it anew")
+        grads = (own.mul_(grad).to(dtype) for own, dtype in zip(gradients, ctx.types, strict=True))
         return (*grads, None, None)
 
 

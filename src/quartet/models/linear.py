@@ -1,7 +1,8 @@
 """Linear maps by the quicker of the two matrix libraries that PyTorch has on x86 CPUs.
 
 ``torch.nn.functional.linear`` takes float32 products to MKL, which is two to four times as slow as oneDNN on AMD's
-processors (``docs/speed.md``) and no quicker on Intel's; bfloat16 products go to oneDNN anyway.
+processors. On Intel's it is slower for few rows, and quicker in training, above all for the products of gradients,
+whose matrices lie across (``docs/speed.md``). bfloat16 products go to oneDNN anyway.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from quartet.processor import is_intel
+
 
 @cache
 def has_onednn() -> bool:
@@ -24,10 +27,32 @@ def has_onednn() -> bool:
 
 def product(x: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor:
     """x W^T + b without a gradient, for x (..., I) on any device and in any type."""
-    if x.is_cpu and x.dtype == weight_OI.dtype == torch.float32 and x.numel() and has_onednn():
+    if _may_take_onednn(x, weight_OI):
         output: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight_OI, bias_O, "none", [], "")
         return output
     return F.linear(x, weight_OI, bias_O)
+
+
+def input_gradient(grad: Tensor, weight_OI: Tensor) -> Tensor:
+    """grad W (..., I) for grad (..., O): the gradient of :func:`product` with respect to x."""
+    return grad @ weight_OI if is_intel() else product(grad, weight_OI.T)
+
+
+def weight_gradient(grad_NO: Tensor, x_NI: Tensor, earlier_OI: Tensor | None = None) -> Tensor:
+    """grad^T x (O, I): the gradient of :func:`product` with respect to W.
+
+    Args:
+        earlier_OI: the same of other rows, in whose place the sum comes then. It may be of a wider type.
+    """
+    by_onednn = _may_take_onednn(grad_NO, x_NI) and not is_intel()
+    if earlier_OI is not None and earlier_OI.dtype == grad_NO.dtype and not by_onednn:
+        return earlier_OI.addmm_(grad_NO.T, x_NI)
+    own_OI = product(grad_NO.T, x_NI.T) if by_onednn else grad_NO.T @ x_NI
+    return own_OI if earlier_OI is None else earlier_OI.add_(own_OI)
+
+
+def _may_take_onednn(x: Tensor, weight_OI: Tensor) -> bool:
+    return x.is_cpu and x.dtype == weight_OI.dtype == torch.float32 and x.numel() > 0 and has_onednn()
 
 
 def linear(x: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor:
@@ -41,12 +66,14 @@ def linear(x: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor
         return F.linear(x, weight_OI, bias_O)
     if not torch.is_grad_enabled():
         return product(x, weight_OI, bias_O)
+    if is_intel():
+        return F.linear(x, weight_OI, bias_O)
     output: Tensor = _Linear.apply(x, weight_OI, bias_O)  # type: ignore[no-untyped-call]
     return output
 
 
 class _Linear(torch.autograd.Function):
-    """The gradients are two products of the same kind."""
+    """All three products by oneDNN."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight_OI: Tensor, bias_O: Tensor | None) -> Tensor:
@@ -60,8 +87,8 @@ class _Linear(torch.autograd.Function):
         of_x, of_weight, of_bias = ctx.needs_input_grad
         grad_NO, x_NI = grad.flatten(0, -2), x.flatten(0, -2)
         return (
-            product(grad, weight_OI.T) if of_x else None,
-            product(grad_NO.T, x_NI.T) if of_weight else None,
+            input_gradient(grad, weight_OI) if of_x else None,
+            weight_gradient(grad_NO, x_NI) if of_weight else None,
             grad_NO.sum(0) if of_bias else None,
         )
 

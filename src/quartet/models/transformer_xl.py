@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from quartet.models.attention import fused_attention
 from quartet.models.config import ModelConfig
+from quartet.models.dropout import Dropout
 from quartet.models.linear import Linear
 from quartet.models.network import Memory, Network
 from quartet.models.positions import RelativePhases
@@ -71,7 +72,7 @@ class RecurrentLayer(nn.Module):
         self.inner = Linear(config.dim, config.inner)
         self.outer = Linear(config.inner, config.dim)
         self.feed_forward_norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(
         self, x_BTD: Tensor, source_BSD: Tensor, u_HK: Tensor, v_HK: Tensor, relative: RelativeScores
@@ -99,7 +100,7 @@ class TransformerXL(Network):
         self.phases = RelativePhases(config.dim, config.positions)
         self.u_HK = nn.Parameter(torch.empty(config.heads, config.dim // config.heads))
         self.v_HK = nn.Parameter(torch.empty(config.heads, config.dim // config.heads))
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.layers = nn.ModuleList(RecurrentLayer(config) for _ in range(config.layers))
         self.initialise()
 

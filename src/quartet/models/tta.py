@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from quartet.data.batch import is_own
 from quartet.models.attention import PostNormLayer, Visible
 from quartet.models.config import ModelConfig
+from quartet.models.dropout import Dropout
 from quartet.models.isolated import Inputs, KeyValueTables
 from quartet.models.network import Memory, Network
 from quartet.models.positions import AbsolutePositions
@@ -43,7 +44,7 @@ class TTA(Network):
             self.register_buffer("continues_V", continues_V, persistent=False)
         self.positions = AbsolutePositions(config)
         self.embedding_norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.layers = nn.ModuleList(PostNormLayer(config) for _ in range(config.layers))
         self._tables = KeyValueTables()
         self.initialise()

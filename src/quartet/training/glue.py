@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 from quartet.data.batch import Batch, Row, closes, collate, is_own
 from quartet.errors import InputError
+from quartet.models.dropout import Dropout
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.reading import TOKEN_BUDGET
 from quartet.scoring.windows import Window, budgeted
@@ -49,7 +50,7 @@ class GlueModel(TaskModel[Labelled, _Item]):
         self.labels = labels
         self.pooling = pooling
         self.pooler = nn.Linear(config.dim, config.dim)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.output = nn.Linear(config.dim, max(1, labels))
         for layer in (self.pooler, self.output):
             nn.init.normal_(layer.weight, std=config.init_std)

@@ -20,6 +20,7 @@ from quartet.data.joined import joined
 from quartet.data.passages import Passage, Spans, in_paragraph, read_passages, sentence_row
 from quartet.data.question_windows import SPECIALS
 from quartet.evaluation.sets.race import ChoiceQuestion
+from quartet.models.dropout import Dropout
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.reading import TOKEN_BUDGET
 from quartet.training.joining import frame
@@ -138,7 +139,7 @@ class Chooser(TaskModel[Choices, _Item]):
     def __init__(self, model: LanguageModel) -> None:
         super().__init__(model)
         self.frame = frame(model)
-        self.dropout = nn.Dropout(model.card.model.dropout)
+        self.dropout = Dropout(model.card.model.dropout)
         self.output = nn.Linear(model.card.model.dim, 1)
 
     def forward(self, item: _Item) -> Tensor:

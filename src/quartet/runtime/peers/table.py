@@ -13,6 +13,7 @@ from rich.table import Table
 from quartet.errors import InputError
 from quartet.files import atomic_path, read_json, write_json
 from quartet.pretrained import transformers
+from quartet.processor import model_name
 from quartet.runtime.peers.figures import Figure, Found
 
 #: Where a page's table stands.
@@ -24,24 +25,13 @@ def machine(device: str) -> dict[str, str]:
     if device.startswith("cuda"):
         name = f"cuda ({torch.cuda.get_device_name()})"
     else:
-        name = f"cpu ({torch.get_num_threads()} threads, {_processor()})"
+        name = f"cpu ({torch.get_num_threads()} threads, {model_name()})"
     return {
         "device": name,
         "torch": str(torch.__version__),
         "transformers": str(transformers().__version__),
         "python": platform.python_version(),
     }
-
-
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
 
 
 def record(found: Found, where: Mapping[str, str], rounds: int, minutes: float) -> dict[str, Any]:
