@@ -66,3 +66,19 @@ def test_no_target_is_no_loss() -> None:
     loss.backward()
     assert loss.item() == 0
     assert not tensors[1].grad.any()
+
+
+def test_its_gradient_is_given_once() -> None:
+    tensors, targets_N = inputs(torch.float64)
+    loss = summed_cross_entropy(*tensors, targets_N)
+    loss.backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match="compute it anew"):
+        loss.backward()
+
+
+def test_without_a_target_there_is_no_gradient() -> None:
+    tensors, targets_N = inputs(torch.float64)
+    summed_cross_entropy(tensors[0][:0], *tensors[1:], targets_N[:0]).backward()
+    for tensor in tensors:
+        assert tensor.grad is not None
+        assert not tensor.grad.any()

@@ -9,9 +9,24 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from quartet.models.linear import Linear, has_onednn, linear, product, quicken
+from quartet.models import linear as module
+from quartet.models.linear import (
+    Linear,
+    has_onednn,
+    input_gradient,
+    linear,
+    product,
+    quicken,
+    weight_gradient,
+)
 
 SHAPES = [(1,), (24,), (3, 7), (0,), (2, 0)]
+
+
+@pytest.fixture(params=[True, False], ids=["Intel", "others"])
+def maker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ways of Intel's processors and of others', on whichever this one is."""
+    monkeypatch.setattr(module, "is_intel", lambda: request.param)
 
 
 def drawn(shape: tuple[int, ...], dtype: torch.dtype = torch.float32) -> list[Tensor]:
@@ -26,6 +41,7 @@ def test_this_pytorch_has_the_quicker_way() -> None:
     assert has_onednn()
 
 
+@pytest.mark.usefixtures("maker")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("biased", [True, False], ids=["bias", "no bias"])
@@ -42,6 +58,26 @@ def test_values_and_gradients_are_those_of_pytorch(
         torch.testing.assert_close(one.grad, other.grad)
     with torch.inference_mode():
         torch.testing.assert_close(linear(*ours), expected.detach())
+
+
+@pytest.mark.usefixtures("maker")
+@pytest.mark.parametrize("rows", [0, 1, 24])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+def test_gradients_by_themselves(rows: int, dtype: torch.dtype) -> None:
+    x_NI, weight_OI, bias_O = drawn((rows,), dtype)
+    grad_NO = torch.randn(rows, 40, dtype=dtype)
+    F.linear(x_NI, weight_OI, bias_O).backward(grad_NO)
+    x_NI, expected_NI = x_NI.detach(), x_NI.grad
+    expected_OI = weight_OI.grad
+    assert expected_OI is not None
+    torch.testing.assert_close(input_gradient(grad_NO, weight_OI.detach()), expected_NI)
+    torch.testing.assert_close(weight_gradient(grad_NO, x_NI), expected_OI)
+    near = {"rtol": 0.02, "atol": 0.1} if dtype == torch.bfloat16 else {"rtol": 1e-5, "atol": 1e-5}
+    for wide in (dtype, torch.promote_types(dtype, torch.float32)):
+        earlier_OI = torch.ones(40, 16, dtype=wide)
+        together_OI = weight_gradient(grad_NO, x_NI, earlier_OI)
+        assert together_OI is earlier_OI
+        torch.testing.assert_close(together_OI, 1 + expected_OI.to(wide), **near)
 
 
 def test_matrices_may_lie_in_any_order() -> None:
