@@ -117,6 +117,20 @@ def _peak_here(device: str, precision: str) -> float:
     return matrix_product_peak(chosen, "bf16" if chosen == "cpu" and precision == "fp16" else precision)
 
 
+def remarks(params: Params, device: str) -> list[str]:
+    """What would train faster here in another precision: not every processor multiplies bfloat16, some imitate it."""
+    names = [name for name, model in params.models.items() if model.training.precision == "bf16"]
+    if not names or choose_device(device) != "cpu":
+        return []
+    bf16, fp32 = _peak_here("cpu", "bf16"), _peak_here("cpu", "fp32")
+    if bf16 >= fp32:
+        return []
+    return [
+        f"training.precision is bf16 in {', '.join(names)}: this processor multiplies bf16 at {bf16:.3g} FLOP/s and "
+        f"fp32 at {fp32:.3g}, so that fp32 trains faster here"
+    ]
+
+
 def plan(params: Params, layout: Layout, name: str, machine: Machine, speed: Speed) -> Plan:
     """The cost of one entry of ``models:``.
 
@@ -246,6 +260,7 @@ def command(
             for name in params.models
         ]
         others = other_stages(params, layout)
+        notes = [] if peak else remarks(params, device or params.device)
         if as_json:
             hours = sum(each.hours for each in plans)
             found = {
@@ -253,11 +268,13 @@ def command(
                 "trainings": [asdict(each) for each in plans],
                 "hours": hours,
             }
-            print(json.dumps({**found, "other_stages": others}, indent=2))
+            print(json.dumps({**found, "other_stages": others, "remarks": notes}, indent=2))
             return
         console = Console(width=None if sys.stdout.isatty() else 160)
         for table in tables(plans, others, machine):
             console.print(table)
+        for note in notes:
+            console.print(note)
 
     main(plan_all, [])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,21 @@ def test_other_stages_have_the_seconds_of_their_last_run(settings: tuple[Params,
         console.print(table)
     shown = console.export_text()
     assert "at most 1.54e+04" in shown and "not measured" in shown and "0.50 of 1e+09 (given)" in shown
+
+
+@pytest.mark.parametrize(("bf16", "slower"), [(1e9, True), (9e9, False)])
+def test_a_precision_that_the_processor_imitates_is_remarked_on(
+    bf16: float, slower: bool, settings: tuple[Params, Layout], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params, _ = settings
+    monkeypatch.setattr(planning, "_peak_here", lambda _, precision: {"bf16": bf16, "fp32": 4e9}[precision])
+    assert planning.remarks(params, "cpu") == [], "all models are fp32"
+    tta = params.models["tta"]
+    bf16_tta = replace(tta, training=replace(tta.training, precision="bf16"))
+    mixed = replace(params, models={**params.models, "tta": bf16_tta})
+    found = planning.remarks(mixed, "cpu")
+    assert len(found) == slower
+    assert not found or found[0].startswith("training.precision is bf16 in tta: this processor multiplies")
 
 
 def test_the_command_prints_json(settings: tuple[Params, Layout], capsys: pytest.CaptureFixture[str]) -> None:
