@@ -52,17 +52,17 @@ class _Summed(torch.autograd.Function):
                 grad_V += logits_NV.sum(0, dtype=summed)
         if grad_VD is None:
             grad_VD = torch.zeros_like(weight_VD, dtype=summed)
-        ctx.gradients = grad_ND, grad_VD, grad_V
+        ctx.save_for_backward(grad_ND, grad_VD, grad_V)
         ctx.types = hidden_ND.dtype, weight_VD.dtype, bias_V.dtype
         return loss
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        gradients, ctx.gradients = ctx.gradients, None  # scaled in their place: the weight's is large
-        if gradients is None:
-            raise RuntimeError("the loss has given its gradients already: compute it anew")
-        grads = (own.mul_(grad).to(dtype) for own, dtype in zip(gradients, ctx.types, strict=True))
+        # Scaled in their place, for the weight's is large; PyTorch refuses to give them a second time then.
+        grads = (
+            saved.mul_(grad).to(dtype) for saved, dtype in zip(ctx.saved_tensors, ctx.types, strict=True)
+        )
         return (*grads, None, None)
 
 
