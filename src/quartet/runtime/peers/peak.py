@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import replace
 from functools import partial
 
@@ -16,14 +17,15 @@ from quartet.training.flops import training_flops
 
 #: Per cent, on a CPU; on a GPU the figure is reported.
 DEMAND = at_least(50)
-#: The way whose operations nothing stands between.
-PEAK = "the peak"
+#: The ways whose operations nothing stands between.
+PEAK = "the peak after"
 
 
 def study(setup: Setup) -> Found:
-    """Train one epoch of sentences as T-TA, biLM and uniLM, and measure the peak of matrix products in each round.
+    """Train one epoch of sentences as T-TA, biLM and uniLM, and measure the peak of matrix products after each of them.
 
-    The operations are those that the objectives need for real tokens: padding and recomputation are no work.
+    A peak is a moment's, a training takes long: of a round's peaks the highest counts for all three. The operations
+    are those that the objectives need for real tokens: padding and recomputation are no work.
     """
     sentences = setup.spread(setup.trained)
     corpus = encoded(setup.folder / "peak", sentences, setup.tokenizer)
@@ -43,19 +45,27 @@ def study(setup: Setup) -> Found:
             )
             for name, key in (("T-TA", "tta"), ("biLM", "bilm"), ("uniLM", "unilm"))
         }
-        ways: dict[str, Run] = {name: partial(_an_operation, epoch) for name, epoch in epochs.items()}
-        ways[PEAK] = partial(_at_the_peak, setup.device, precision)
-        found = in_turns(ways, setup.rounds)
+        ways: dict[str, Run] = {}
+        for name, epoch in epochs.items():
+            ways[name] = partial(_an_operation, epoch)
+            ways[f"{PEAK} {name}"] = partial(_at_the_peak, setup.device, precision)
+        seconds = in_turns(ways, setup.rounds).seconds
+        peaks = [
+            min(found) for found in zip(*(seconds.pop(f"{PEAK} {name}") for name in epochs), strict=True)
+        ]
         figures += [
             Figure.of(
                 f"training of {name}, {precision}: operations / the peak of matrix products",
-                [100 * ratio for ratio in found.ratios(PEAK, name)],
+                [100 * peak / own for peak, own in zip(peaks, seconds[name], strict=True)],
                 DEMAND if setup.device == "cpu" else None,
                 "%",
             )
             for name in epochs
         ]
-        rates |= {f"{name}, {precision}": 1e-9 / value for name, value in found.medians.items()}
+        rates |= {
+            f"{name}, {precision}": 1e-9 / statistics.median(found)
+            for name, found in {**seconds, "the peak": peaks}.items()
+        }
     sizes = setup.described() | {
         "sentences": len(sentences),
         "batch_size": setup.parts * setup.batch_size,
