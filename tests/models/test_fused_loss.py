@@ -74,11 +74,3 @@ def test_its_gradient_is_given_once() -> None:
     loss.backward(retain_graph=True)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         loss.backward()
-
-
-def test_without_a_target_there_is_no_gradient() -> None:
-    tensors, targets_N = inputs(torch.float64)
-    summed_cross_entropy(tensors[0][:0], *tensors[1:], targets_N[:0]).backward()
-    for tensor in tensors:
-        assert tensor.grad is not None
-        assert not tensor.grad.any()

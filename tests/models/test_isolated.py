@@ -54,6 +54,11 @@ def by_another_tensor(one: TTA) -> None:
     key.weight = torch.nn.Parameter(key.weight.detach() * 2)
 
 
+def of_the_first_query(one: TTA) -> None:
+    with torch.no_grad():
+        one.layers[0].attention.query.weight.mul_(-2.0)
+
+
 def of_a_token(one: TTA) -> None:
     with torch.no_grad():
         one.tokens.weight.mul_(torch.linspace(0.5, 1.5, one.config.dim))
@@ -100,13 +105,18 @@ def test_the_sums_are_exact(kind: str, normalised: bool) -> None:
     torch.testing.assert_close(inner[:, 1:-1], plain[:, 1:-1], atol=1e-12, rtol=1e-10)
 
 
-def test_no_key_or_value_is_multiplied_again() -> None:
-    """A second reading has the products of queries, outputs and feed-forwards alone."""
-    one, inputs = network(), random_inputs(2, 8)
+@pytest.mark.parametrize(("kind", "queries"), [("tta", 1), ("tta-segments", 2)])
+def test_no_key_or_value_is_multiplied_again(kind: str, queries: int) -> None:
+    """A second reading has the products of outputs, feed-forwards and later queries alone.
+
+    The first queries are multiplied where positions are of several kinds.
+    """
+    one, inputs = network(kind), random_inputs(2, 8)
     with torch.inference_mode():
         one.represent_inner(*inputs)
         counts = recorded(lambda: one.represent_inner(*inputs))
-    assert sum(times for (batch, *_), times in counts.items() if batch == 1) == 4 * len(one.layers)
+    assert len(one.layers) == 2
+    assert sum(times for (batch, *_), times in counts.items() if batch == 1) == 3 * 2 + queries
 
 
 def test_a_score_does_not_depend_on_what_was_read_before(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +163,7 @@ def test_a_table_that_would_be_too_large_is_not_made(monkeypatch: pytest.MonkeyP
     "change",
     [
         *(by_optimiser, in_place, by_loading, by_another_tensor, by_type),
-        *(of_a_token, of_a_position, of_the_norm),
+        *(of_the_first_query, of_a_token, of_a_position, of_the_norm),
     ],
 )
 def test_a_changed_weight_is_seen(change: Callable[[TTA], None]) -> None:

@@ -30,13 +30,21 @@ def fused_attention(
     """
     kind = q_BHTK.device.type
     wide = kind == "cpu" and torch.is_autocast_enabled(kind)
-    with torch.autocast(kind, enabled=not wide and torch.is_autocast_enabled(kind)):
-        if wide:
-            q_BHTK, k_BHSK, v_BHSK = q_BHTK.float(), k_BHSK.float(), v_BHSK.float()
+    if wide:
+        with torch.autocast(kind, enabled=False):
             mask = mask if mask is None or mask.dtype == torch.bool else mask.float()
-        return F.scaled_dot_product_attention(
-            q_BHTK, k_BHSK, v_BHSK, attn_mask=mask, dropout_p=dropout, is_causal=causal, scale=scale
-        )
+            return F.scaled_dot_product_attention(
+                q_BHTK.float(),
+                k_BHSK.float(),
+                v_BHSK.float(),
+                attn_mask=mask,
+                dropout_p=dropout,
+                is_causal=causal,
+                scale=scale,
+            )
+    return F.scaled_dot_product_attention(
+        q_BHTK, k_BHSK, v_BHSK, attn_mask=mask, dropout_p=dropout, is_causal=causal, scale=scale
+    )
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,9 @@ class Dropout(nn.Dropout):
 
     def forward(self, x: Tensor) -> Tensor:
         """x of any shape, of which each value is zeroed with probability p in training, the others scaled up."""
-        if not (self.training and 0 < rate(self.p) < 1 and x.is_cpu) or torch.compiler.is_compiling():
+        if not self.training:
+            return x
+        if not (0 < rate(self.p) < 1 and x.is_cpu) or torch.compiler.is_compiling():
             return super().forward(x)
         output: Tensor = _Dropped.apply(x, self.p)  # type: ignore[no-untyped-call]
         return output

@@ -1,10 +1,10 @@
-"""Keys and values of T-TA looked up: as its inputs are isolated, they are known before a text is read."""
+"""Keys, values and first queries of T-TA looked up: as its inputs are isolated, no text is needed to know them."""
 
 from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -24,12 +24,17 @@ BLOCK = 64
 
 @dataclass(frozen=True)
 class Inputs:
-    """What keys and values are made of: W norm(x + p) + b for a token's row x, its positions' rows p, and the maps."""
+    """What keys and values are made of: W norm(x + p) + b for a token's row x, its positions' rows p, and the maps.
+
+    Attributes:
+        first_query: of the positions' sums (..., D), and of no token that is read.
+    """
 
     tokens: nn.Module
     vocabulary: int
     positions: AbsolutePositions
     norm: nn.LayerNorm | None
+    first_query: Callable[[Tensor], Tensor]
     attentions: Sequence[MultiHeadAttention]
 
     @property
@@ -38,31 +43,47 @@ class Inputs:
         return [one for attention in self.attentions for one in (attention.key, attention.value)]
 
     def parameters(self) -> list[Tensor]:
-        """Everything that a change of changes keys or values."""
+        """Everything that a change of changes keys, values or the first attention's queries."""
         normed = [self.norm.weight, self.norm.bias] if self.norm else []
-        mapped = [parameter for one in self.maps for parameter in (one.weight, one.bias)]
+        maps = [self.attentions[0].query, *self.maps]
+        mapped = [parameter for one in maps for parameter in (one.weight, one.bias)]
         return [*self.tokens.parameters(), *self.positions.rows(), *normed, *mapped]
 
 
-class KeyValueTables:
+@dataclass(frozen=True)
+class Known:
+    """What is known of texts before they are read.
+
+    Attributes:
+        keys_values: of each attention, (B, T, D).
+        first: the first queries and the first attention's map of them, (B, T, D); None where positions are of several
+            kinds, which have too many sums for a table.
+    """
+
+    keys_values: list[tuple[Tensor, Tensor]]
+    first: tuple[Tensor, Tensor] | None
+
+
+class Tables:
     """Keys and values of all layers as sums of rows, kept until a weight that they are of changes.
 
     The map of a centred sum is the sum of the maps of its centred terms, and the norm divides by one number a token. So
     W norm(x + p) + b = (W' x' + W' p') r + c, with W' = W diag(gain), c = W shift + b, centred x' and p', and r the
-    reciprocal of the deviation of x + p: of a product of all layers a sum is left.
+    reciprocal of the deviation of x + p: of a product of all layers a sum is left. The first queries are of positions
+    alone: as many rows as the table of positions has.
     """
 
     def __init__(self) -> None:
         self._kept: tuple[tuple[tuple[int, int], ...], _Table] | None = None
         self._lock = threading.Lock()
 
-    def __reduce__(self) -> tuple[type[KeyValueTables], tuple[()]]:
+    def __reduce__(self) -> tuple[type[Tables], tuple[()]]:
         return type(self), ()  # a copy of the network makes its own
 
     def __call__(
         self, inputs: Inputs, ids_BT: Tensor, places: Sequence[Tensor], x_BTD: Tensor
-    ) -> list[tuple[Tensor, Tensor]] | None:
-        """Keys and values (B, T, D) of each attention; None where they are to be multiplied instead.
+    ) -> Known | None:
+        """What is known of texts with these ids; None where it is to be multiplied instead.
 
         That is where gradients are asked for, where products are of another type than the weights, and where the
         rows would take more than :data:`LARGEST`.
@@ -92,7 +113,7 @@ class KeyValueTables:
                     self._kept = kept = (now, _Table(inputs))
                 kept[1].add(inputs, ids_BT)
         parts = kept[1].sums(inputs, ids_BT, places, x_BTD).chunk(2 * len(inputs.attentions), dim=-1)
-        return list(zip(parts[::2], parts[1::2], strict=True))
+        return Known(list(zip(parts[::2], parts[1::2], strict=True)), kept[1].first(places))
 
     def forget(self) -> None:
         """Let everything go."""
@@ -102,7 +123,7 @@ class KeyValueTables:
 class _Table:
     """The rows of one state of the weights: the constant c, the parts of the positions, those of the tokens.
 
-    A token's row is made when it is first seen.
+    A token's row is made when it is first seen. The first queries have a table of their own.
     """
 
     def __init__(self, inputs: Inputs) -> None:
@@ -120,6 +141,10 @@ class _Table:
             self._rows_RE[start : start + len(rows_RD)] = self._part(inputs, rows_RD)
         self._seen_V = torch.zeros(inputs.vocabulary, dtype=torch.bool)
         self._complete = False
+        self._first_RE: Tensor | None = None
+        if len(tables) == 1:
+            query, first_RD = inputs.attentions[0].query, inputs.first_query(tables[0])
+            self._first_RE = torch.cat([first_RD, product(first_RD, query.weight, query.bias)], dim=-1)
 
     def has(self, ids_BT: Tensor) -> bool:
         """Whether all these tokens have their rows. On a GPU all tokens get them at once, since to ask is to wait."""
@@ -155,6 +180,13 @@ class _Table:
         )
         joint_BTE: Tensor = joint_NE.unflatten(0, ids_BT.shape)
         return joint_BTE
+
+    def first(self, places: Sequence[Tensor]) -> tuple[Tensor, Tensor] | None:
+        """The first queries (B, T, D) at rows of the one table of positions, and the first attention's map of them."""
+        if self._first_RE is None:
+            return None
+        query_BTD, mapped_BTD = F.embedding(places[0], self._first_RE).chunk(2, dim=-1)
+        return query_BTD, mapped_BTD
 
     def _part(self, inputs: Inputs, rows_RD: Tensor) -> Tensor:
         """W' x' of rows x."""

@@ -10,7 +10,7 @@ from quartet.data.batch import is_own
 from quartet.models.attention import PostNormLayer, Visible
 from quartet.models.config import ModelConfig
 from quartet.models.dropout import Dropout
-from quartet.models.isolated import Inputs, KeyValueTables
+from quartet.models.isolated import Inputs, Tables
 from quartet.models.network import Memory, Network
 from quartet.models.positions import AbsolutePositions
 
@@ -46,7 +46,7 @@ class TTA(Network):
         self.embedding_norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
         self.dropout = Dropout(config.dropout)
         self.layers = nn.ModuleList(PostNormLayer(config) for _ in range(config.layers))
-        self._tables = KeyValueTables()
+        self._tables = Tables()
         self.initialise()
         self.positions.initialise(config)
 
@@ -72,7 +72,8 @@ class TTA(Network):
     ) -> tuple[Tensor, Memory | None]:
         place_BTD = self.positions(positions_BTP)
         source_BTD = self.dropout(self._normed(self.tokens(ids_BT) + place_BTD))
-        query_BTD, visible = self._queries(ids_BT, place_BTD, real_BT, slice(None))
+        query_BTD = self.dropout(self.first_query(place_BTD))
+        visible = self._visible(ids_BT, real_BT, slice(None))
         for layer in self.layers:
             query_BTD = layer(query_BTD, source_BTD, visible)
         return query_BTD, None
@@ -80,38 +81,41 @@ class TTA(Network):
     def represent_inner(self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor) -> Tensor:
         """As the base class says. No query is any other's key: those that nobody asks for are left out, exactly.
 
-        Keys and values do not wait for the layers below, nor for the text: they are looked up.
+        Keys, values and first queries do not wait for the layers below, nor for the text: they are looked up.
         """
         columns = slice(1, max(1, ids_BT.shape[1] - 1))
         layers = [layer for layer in self.layers if isinstance(layer, PostNormLayer)]
         places = self.positions.indices(positions_BTP)
         place_BTD = self.positions.look_up(places)
         x_BTD = self.tokens(ids_BT) + place_BTD
-        keys_values = None
+        known = None
         if not self.training:
             norm = self.embedding_norm if self.config.tta.normalise_inputs else None
-            inputs = Inputs(
-                self.tokens, self.vocabulary, self.positions, norm, [layer.attention for layer in layers]
-            )
-            keys_values = self._tables(inputs, ids_BT, places, x_BTD)
-        query_BTD, visible = self._queries(ids_BT, place_BTD, real_BT, columns)
-        if keys_values is None:
+            attentions = [layer.attention for layer in layers]
+            inputs = Inputs(self.tokens, self.vocabulary, self.positions, norm, self.first_query, attentions)
+            known = self._tables(inputs, ids_BT, places, x_BTD)
+        visible = self._visible(ids_BT, real_BT, columns)
+        if known is None:
             source_BTD = self.dropout(self._normed(x_BTD))
+            query_BTD = self.dropout(self.first_query(place_BTD))[:, columns]
             for layer in layers:
                 query_BTD = layer(query_BTD, source_BTD, visible)
         else:
-            for layer, (k_BTD, v_BTD) in zip(layers, keys_values, strict=True):
-                q_BTD = layer.attention.query(query_BTD)
+            if known.first is None:
+                query_BTD = self.first_query(place_BTD)[:, columns]
+                q_BTD = layers[0].attention.query(query_BTD)
+            else:
+                query_BTD, q_BTD = (rows_BTD[:, columns] for rows_BTD in known.first)
+            for number, (layer, (k_BTD, v_BTD)) in enumerate(zip(layers, known.keys_values, strict=True)):
+                if number > 0:
+                    q_BTD = layer.attention.query(query_BTD)
                 query_BTD = layer.joined(query_BTD, layer.attention.gather(q_BTD, k_BTD, v_BTD, visible))
         outer = ids_BT.shape[1] - query_BTD.shape[1]
         return F.pad(query_BTD, (0, 0, min(1, outer), max(0, outer - 1)))
 
-    def _queries(
-        self, ids_BT: Tensor, place_BTD: Tensor, real_BT: Tensor, columns: slice
-    ) -> tuple[Tensor, Visible]:
-        """The first queries (B, columns, D) at some columns, and what those may see."""
-        query_BTD = self.dropout(self.first_query(place_BTD))[:, columns]
-        return query_BTD, Visible.of((self.others(ids_BT) & real_BT[:, None, None, :])[:, :, columns])
+    def _visible(self, ids_BT: Tensor, real_BT: Tensor, columns: slice) -> Visible:
+        """What the queries at some columns may see."""
+        return Visible.of((self.others(ids_BT) & real_BT[:, None, None, :])[:, :, columns])
 
     def others(self, ids_BT: Tensor) -> Tensor:
         """(B or 1, 1, T, T) True where key s may be seen by query t: another token, or a token of another word."""

@@ -111,21 +111,24 @@ class Reader:
             rows = [framed(window.row, *self._frame()) for window in group]
             batch = collate(rows, self.tokenizer.pad_id).to(self.device)
             vectors_BTD = self._represent(batch, wanted, masked)
-            rows_N, columns_N = (
-                index.cpu().numpy() for index in self._chosen(batch, wanted).nonzero(as_tuple=True)
-            )
-            texts_N = np.array([window.text for window in group])[rows_N]
-            places_N = np.array([window.start for window in group])[rows_N] + columns_N - 1
+            rows_N, columns_N = self._chosen(batch, wanted).cpu().numpy().nonzero()
+            # Of each window: which text, and the places at which it starts and ends.
+            spans_B3 = np.array([(window.text, window.start, window.stop) for window in group])
+            texts_N, starts_N, ends_N = spans_B3[rows_N].T
+            places_N = starts_N + columns_N - 1
             # Of a text cut in parts, the opening token is that of its first part, the closing one that of its last.
-            ends_N = np.array([window.stop for window in group])[rows_N]
             own_N = (columns_N > 0) & (places_N < ends_N)
-            kept = own_N | (places_N == -1) | (places_N == lengths[texts_N])
-            selected = torch.from_numpy(np.stack([rows_N[kept], columns_N[kept]])).to(self.device)
+            kept_N = own_N | (places_N == -1) | (places_N == lengths[texts_N])
+            if not kept_N.all():
+                rows_N, columns_N, texts_N, places_N = (
+                    index[kept_N] for index in (rows_N, columns_N, texts_N, places_N)
+                )
+            at_N = torch.from_numpy(rows_N * batch.ids_BT.shape[1] + columns_N).to(self.device)
             yield Reading(
-                texts_N[kept],
-                places_N[kept],
-                batch.ids_BT[selected[0], selected[1]],
-                vectors_BTD[selected[0], selected[1]],
+                texts_N,
+                places_N,
+                batch.ids_BT.flatten().index_select(0, at_N),
+                vectors_BTD.flatten(0, 1).index_select(0, at_N),
             )
 
     def _chosen(self, batch: Batch, wanted: Wanted) -> Tensor:
