@@ -62,7 +62,7 @@ repro: setup  ## raw text to report: the pipeline of params.yaml, or of PRESET=n
 	@python -m pipeline.preset $(PRESET)
 
 test: setup  ## the tests
-	@python -m pytest
+	@python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 soak: setup  ## every reader of users' files fuzzed for ten minutes, 60 kills over all stages
 	@QUARTET_FUZZ_SECONDS=$${QUARTET_FUZZ_SECONDS:-600} python -m pytest -s tests/reliability/test_fuzz.py

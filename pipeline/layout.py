@@ -105,6 +105,10 @@ class Layout:
         folder = self.artifacts / "rows"
         return folder / stage / f"{variant}.jsonl" if variant else folder / f"{stage}.jsonl"
 
+    def losses(self, model: str) -> Path:
+        """The losses of one model by test document: see :mod:`quartet.evaluation.document_losses`."""
+        return self.artifacts / "losses" / f"{model}.jsonl"
+
     def curve(self, model: str) -> Path:
         """The validation losses of one model while it trained."""
         return self.artifacts / "curves" / f"{model}.csv"
@@ -249,6 +253,7 @@ STAGES: dict[str, Stage] = {
     "perplexity": Stage(
         lambda params: tuple(params.models), _rows("perplexity"), ("perplexity", "bootstrap", "device")
     ),
+    "compare-losses": Stage(_once, _rows("compare-losses"), ("models", "seeds", "bootstrap")),
     "pretrained": Stage(
         lambda params: tuple(params.pretrained),
         lambda layout, params, name: layout.pretrained(name) / "config.json",

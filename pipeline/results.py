@@ -12,7 +12,7 @@ from quartet.results import Measure, Result, read_results
 TIMED = ("runtime",)
 #: Stages that leave rows.
 MEASURING = (
-    *("pretrain", "perplexity", "translate", "ngram"),
+    *("pretrain", "perplexity", "compare-losses", "translate", "ngram"),
     *("rerank", "combine", "compare", "sts", "wordsim", "finetune", "glue", "nli", "squad", "race", "blimp"),
     *("attention", "baselines", "vectors"),
     *TIMED,

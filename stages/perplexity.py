@@ -10,6 +10,7 @@ from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.tracking import stage_run
 from pipeline.trained import check_encoding, trained
+from quartet.evaluation.document_losses import DocumentLosses, nats_of, write_losses
 from quartet.evaluation.perplexity import gain, perplexity_measures, unigram_logprobs
 from quartet.results import Result, write_results
 from quartet.scoring.language_model import LanguageModel
@@ -20,7 +21,7 @@ SHORTER = ("loss", "ppl", "ppl-word")
 
 
 def perplexity(name: str) -> None:
-    """Write the rows of the model `name`."""
+    """Write the rows of the model `name`, and its losses by document."""
     params = load()
     layout = Layout(params.experiment)
     model = entry(params.models, name, "models")
@@ -30,6 +31,7 @@ def perplexity(name: str) -> None:
     texts = held_out_sentences(corpus, limit)
     unigram = unigram_logprobs(texts.ids)
     rows: list[Result] = []
+    losses: list[DocumentLosses] = []
     with stage_run(params, "perplexity", name) as run:
         for trained_model in trained(params, name):
             check_encoding(trained_model, corpus)
@@ -51,6 +53,16 @@ def perplexity(name: str) -> None:
                     measures["gain"] = gain(
                         logprobs, unigram, params.bootstrap, language_model.seed, texts.documents
                     )
+                    losses.append(
+                        DocumentLosses(
+                            seed=language_model.seed,
+                            dataset=model.corpus,
+                            tokenizer=model.tokenizer,
+                            pseudo=language_model.pseudo,
+                            nats=nats_of(documents),
+                            tokens=tuple(map(len, documents)),
+                        )
+                    )
                 else:
                     measures = {metric: measures[metric] for metric in SHORTER if metric in measures}
                 rows += rows_of(
@@ -68,6 +80,7 @@ def perplexity(name: str) -> None:
                     f"{name}, {split}: loss {measures['loss'].value:.3f} nats a token on {measures['loss'].n:,} "
                     f"tokens of {len(texts.ids):,} sentences of {len(corpus.doc_ids)} test documents"
                 )
+        write_losses(layout.losses(name), losses)
         write_results(layout.rows("perplexity", name), rows)
         run.log_results(rows)
 

@@ -173,7 +173,7 @@ def test_an_edit_of_one_model_runs_only_what_hangs_on_it(clone: Clone) -> None:
             "attention",
         )
     }
-    assert ran == {"pretrain@tta", "combine", "compare", "runtime", "report"} | evaluations
+    assert ran == {"pretrain@tta", "compare-losses", "combine", "compare", "runtime", "report"} | evaluations
     assert clone.results != before
     shutil.copyfile(ROOT / "presets" / "tiny.yaml", clone.folder / "params.yaml")
     clone.repro()

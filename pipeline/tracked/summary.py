@@ -25,7 +25,7 @@ STAGE = "model"
 #: The name of the view: :mod:`pipeline.ui` opens it.
 VIEW = "models"
 #: Tables whose rows are of pairs of systems, or of parts of what another table has whole.
-ASIDE = ("rerank-pairs", "rerank-length")
+ASIDE = ("perplexity-pairs", "rerank-pairs", "rerank-length")
 #: What the view shows of a table; of one that is not named here, the first of OTHERS that it has.
 HEADLINES: dict[str, tuple[str, ...]] = {
     "perplexity": ("loss", "gain"),

@@ -65,7 +65,7 @@ def test_rows_are_read_by_the_names_in_the_settings_never_by_what_lies_there(wor
         ("rerank", "ngram-3"),
         ("rerank", "tta"),
         ("combine", "first-pass"),
-        ("compare", "first-pass"),
+        *((stage, "first-pass") for stage in ("compare", "compare-losses")),
         ("sts", "tta"),
         ("wordsim", "tta"),
         ("finetune", "tta"),

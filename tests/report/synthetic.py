@@ -152,6 +152,9 @@ def _model(name: str, seed: int, worse: float) -> Iterator[Result]:
     yield row("perplexity", name, corpus, "test", f"{kind}-mean", value * 7, 540, value, seed)
     yield row("perplexity", name, corpus, "test", f"{kind}-median", value * 0.8, 540, 0.05 * value, seed)
     yield row("perplexity", name, corpus, "test", f"{kind}-word", value**1.4, 9_600, 0.05 * value, seed)
+    if name == "unilm":
+        pair = "unilm - transformer-xl"
+        yield row("perplexity-pairs", pair, corpus, "test", "loss-difference", 0.2, 13_200, 0.03, seed)
     if reads == "streams":
         return
     systems = [name, f"{name}-intact"] if objective == "mlm" else [name]

@@ -37,6 +37,42 @@ def test_segment_positions_are_called_lower_only_if_the_intervals_stay_apart() -
     assert "(`segatron-xl` against `transformer-xl`): the intervals touch, so no difference is shown." in wide
 
 
+@pytest.mark.parametrize(
+    ("pair", "difference", "half", "words"),
+    [
+        ("segatron-xl - transformer-xl", -0.1, 0.02, "-9.5 % [-11.3, -7.7] over the same documents, lower."),
+        (
+            "transformer-xl - segatron-xl",
+            -0.1,
+            0.02,
+            "+10.5 % [+8.3, +12.7] over the same documents, higher.",
+        ),
+        (
+            "segatron-xl - transformer-xl",
+            *(0.01, 0.02),
+            "+1.0 % [-1.0, +3.0] over the same documents, so no difference is shown.",
+        ),
+    ],
+)
+def test_over_the_same_documents_the_difference_itself_decides(
+    pair: str, difference: float, half: float, words: str
+) -> None:
+    one = row(
+        "perplexity-pairs", pair, "wikipedia-sample", "test", "loss-difference", difference, 13_200, half
+    )
+    assert f"(`segatron-xl` against `transformer-xl`): {words}" in found(
+        [*results(), one], "Perplexity a token"
+    )
+
+
+def test_how_many_models_are_told_apart() -> None:
+    one = row(
+        "perplexity-pairs", "bilm - tta", "wikipedia-sample", "test", "loss-difference", 0.1, 13_200, 0.2
+    )
+    sentence = found([*results(), one], "Models against each other")
+    assert "1 of 2 differences in loss are shown to be other than 0: `unilm - transformer-xl`." in sentence
+
+
 def test_models_that_differ_in_more_than_positions_are_not_set_against_each_other() -> None:
     assert "`tta-segments` against" not in found(results(), "Pseudo-perplexity")  # tta reads sentences
     steps = tuple(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from typing import Any
 
 import pytest
@@ -139,6 +140,18 @@ def test_a_pair_that_was_measured_the_other_way_round_is_turned() -> None:
     assert found is not None
     assert found[0] == -0.5
     assert found[1] == pytest.approx((-0.7, -0.3))
+
+
+def test_perplexities_over_the_same_documents_have_the_measured_change() -> None:
+    contrast = Contrast(first="segatron-xl", second="transformer-xl", kind="relative")
+    unpaired = contrast.ours(segatron.wikitext(report())[0])
+    pair = row("perplexity-pairs", "transformer-xl - segatron-xl", "wikipedia-sample", "test", "loss-difference",
+               0.05, 13_200, 0.01)  # fmt: skip
+    found = contrast.ours(segatron.wikitext(report([*results(), pair]))[0])
+    assert unpaired is not None and found is not None
+    assert found[0] == pytest.approx(100 * (math.exp(-0.05) - 1))
+    assert found[1] == pytest.approx((100 * (math.exp(-0.06) - 1), 100 * (math.exp(-0.04) - 1)))
+    assert unpaired[1] is not None and unpaired[1][0] < found[1][0] < found[1][1] < unpaired[1][1]
 
 
 def test_librispeech_stands_beside_its_own_column() -> None:

@@ -76,6 +76,12 @@ def test_perplexity_and_pseudo_perplexity_stand_in_tables_of_their_own(page: str
         assert table_row(part, "unigram")[:3] == ["5.934 [5.884, 5.984]", "–", "377.7 [359.7, 395.7]"]
 
 
+def test_pairs_of_models_have_their_difference_and_its_percentage(page: str) -> None:
+    rows = section(page, "Perplexity: models against each other")
+    cells = ["+0.2000 [+0.1700, +0.2300]", "+22.1 % [+18.5, +25.9]"]
+    assert table_row(rows, "unilm - transformer-xl") == cells
+
+
 def test_a_measured_gain_is_shown_rather_than_one_computed() -> None:
     gain = row("perplexity", "tta", "wikipedia-sample", "test", "gain", 1.2, 13_200, 0.03)
     text = markdown([*results(), gain], [], facts())

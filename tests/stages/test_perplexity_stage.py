@@ -11,9 +11,11 @@ import pytest
 from pipeline.layout import TOKENIZER, Layout
 from pipeline.params import load
 from quartet.errors import InputError
+from quartet.evaluation.document_losses import read_losses, write_losses
 from quartet.models.checkpoint import save_model
 from quartet.results import Result, read_results
 from quartet.text.encoded import EncodedCorpus
+from stages.compare_losses import compare_losses
 from stages.perplexity import perplexity
 from tests.scoring.test_language_model import random_model
 from tests.small_corpus import encode_small
@@ -58,6 +60,36 @@ def test_a_model_with_memory_is_read_at_every_length(workspace: Path) -> None:
         assert {row.n for row in each} == {as_trained.n}, "the same tokens at every length"
         assert each[0].value != pytest.approx(each[-1].value, rel=1e-5)
         assert all(row.ci_low is not None and row.ci_low <= row.value for row in each)
+
+
+def test_losses_are_kept_by_document(workspace: Path) -> None:
+    found = rows(workspace, "tta", "tta")
+    (losses,) = read_losses(Layout("tiny").losses("tta"))
+    documents = EncodedCorpus.open(Layout("tiny").encoded("wikipedia-sample", "wordpiece-1k"), "test").doc_ids
+    assert len(losses.tokens) == len(documents)
+    loss = found["perplexity", "test", "loss"]
+    assert (losses.seed, losses.dataset) == (loss.seed, loss.dataset)
+    assert losses.tokenizer == "wordpiece-1k"
+    assert losses.pseudo
+    assert sum(losses.tokens) == loss.n
+    assert sum(losses.nats) / sum(losses.tokens) == pytest.approx(loss.value)
+
+
+@pytest.mark.parametrize("pseudo", [True, False])
+def test_models_are_compared_where_they_predict_the_same_tokens_alike(pseudo: bool, workspace: Path) -> None:
+    rows(workspace, "tta", "tta")
+    layout = Layout("tiny")
+    (losses,) = (dataclasses.replace(one, seed=1) for one in read_losses(layout.losses("tta")))
+    write_losses(layout.losses("tta"), [losses])
+    harder = tuple(nats + 0.25 * tokens for nats, tokens in zip(losses.nats, losses.tokens, strict=True))
+    write_losses(layout.losses("segatron-xl"), [dataclasses.replace(losses, nats=harder, pseudo=pseudo)])
+    compare_losses()
+    found = read_results(layout.rows("compare-losses"))
+    assert len(found) == pseudo, "a pseudo-loss is no loss"
+    for one in found:
+        assert (one.table, one.system) == ("perplexity-pairs", "tta - segatron-xl")
+        assert (one.metric, one.n) == ("loss-difference", sum(losses.tokens))
+        assert (one.value, one.ci_low, one.ci_high) == pytest.approx((-0.25, -0.25, -0.25))
 
 
 def test_a_model_without_memory_has_one_length(workspace: Path) -> None:

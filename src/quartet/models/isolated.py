@@ -167,16 +167,16 @@ class _Table:
     def sums(self, inputs: Inputs, ids_BT: Tensor, places: Sequence[Tensor], x_BTD: Tensor) -> Tensor:
         """(B, T, 2 L D): each token's rows, weighted by r, and the constant's, by 1."""
         varied = [start + found for start, found in zip(self._starts, [*places, ids_BT], strict=True)]
-        rows_BTR = torch.stack(varied, dim=-1)
+        rows_BTR = torch.stack([torch.zeros_like(ids_BT), *varied], dim=-1)
         weights_BTR = torch.ones_like(rows_BTR, dtype=x_BTD.dtype)
         if inputs.norm is not None:
             r_BT1 = torch.native_layer_norm(x_BTD, x_BTD.shape[-1:], None, None, inputs.norm.eps)[2]
-            weights_BTR = r_BT1.expand(rows_BTR.shape)
+            weights_BTR = torch.cat([torch.ones_like(r_BT1), *[r_BT1] * len(varied)], dim=-1)
         joint_NE = F.embedding_bag(
-            F.pad(rows_BTR, (1, 0)).flatten(0, 1),
+            rows_BTR.flatten(0, 1),
             self._rows_RE,
             mode="sum",
-            per_sample_weights=F.pad(weights_BTR, (1, 0), value=1.0).flatten(0, 1),
+            per_sample_weights=weights_BTR.flatten(0, 1),
         )
         joint_BTE: Tensor = joint_NE.unflatten(0, ids_BT.shape)
         return joint_BTE

@@ -14,6 +14,7 @@ from quartet.report.published import PublishedTable, published
 #: What the intervals of a table are, unless the facts say otherwise.
 INTERVALS = {
     "perplexity": "95 % bootstrap interval over documents",
+    "perplexity-pairs": "95 % bootstrap interval over documents, the same for both models",
     "rerank": "95 % bootstrap interval over utterances, of differences over the same utterances for both",
     "rerank-length": "95 % bootstrap interval over utterances",
     "reference-perplexity": "95 % bootstrap interval over utterances",

@@ -8,9 +8,9 @@ from quartet.report.numbers import fixed, loss
 from quartet.report.numbers import perplexity as perplexity_number
 from quartet.report.order import set_rank
 from quartet.report.page import Report, code
-from quartet.report.papers.series import Series, present
+from quartet.report.papers.series import Level, Series, present
 from quartet.report.published import published
-from quartet.report.sections import perplexity, training
+from quartet.report.sections import perplexity, perplexity_pairs, training
 
 #: Rows that a set of positions stands for in Table 2.
 POSITIONS = {
@@ -148,6 +148,13 @@ def _perplexities(
 ) -> Series:
     kinds = {one.name: one.kind for one in report.facts.tokenizers}
     words = all(kinds.get(model.tokenizer) in WORDS for model in _recurrent(report))
+    systems = {row: cell.rows[0].system for row, cell in ours.items()}
+
+    def paired(first: str, second: str) -> Level | None:
+        if first not in systems or second not in systems:
+            return None
+        return perplexity_pairs.change(report, dataset, split, systems[first], systems[second])
+
     return Series(
         ours_on=f"{code(dataset)} {split}, perplexity a token",
         printed_on=printed_on,
@@ -157,4 +164,6 @@ def _perplexities(
         signed=signed_perplexity,
         same=dataset == CORPUS and words,
         changes=changes,
+        paired=paired,
+        paired_kind="relative",
     )

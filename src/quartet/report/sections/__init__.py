@@ -12,6 +12,7 @@ from quartet.report.sections import (
     glue,
     nli,
     perplexity,
+    perplexity_pairs,
     polarity,
     race,
     reference_perplexity,
@@ -39,6 +40,9 @@ class Section:
 SECTIONS: dict[str, Section] = {
     training.TABLE: Section("Training", training.body, training.findings),
     perplexity.TABLE: Section("Perplexity", perplexity.body, perplexity.findings),
+    perplexity_pairs.TABLE: Section(
+        "Perplexity: models against each other", perplexity_pairs.body, perplexity_pairs.findings
+    ),
     rerank.TABLE: Section("Reranking", rerank.body, rerank.findings),
     rerank_lengths.TABLE: Section("Reranking by length", rerank_lengths.body, rerank_lengths.findings),
     rerank_pairs.TABLE: Section(

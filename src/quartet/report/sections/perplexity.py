@@ -9,6 +9,7 @@ from quartet.report.cells import Bounds, Cell, apart, interval
 from quartet.report.numbers import NONE, listing, nats, perplexity
 from quartet.report.numbers import loss as loss_number
 from quartet.report.page import Column, Report, code, grid, named, paper_table
+from quartet.report.sections import perplexity_pairs
 
 TABLE = "perplexity"
 UNIGRAM = "unigram"
@@ -133,7 +134,8 @@ def findings(report: Report) -> list[str]:
                 text += f" {kind.warning}" if kind.warning else ""
                 leaking = [system for system in cells if _leaks(report, system)]
                 text += f" Of {named(leaking)}: {LEAK}" if leaking else ""
-                found.append(text + _below_unigram(report, dataset, split, kind) + _segments(report, cells))
+                found.append(text + _below_unigram(report, dataset, split, kind))
+                found[-1] += _segments(report, dataset, split, cells)
     return found
 
 
@@ -241,7 +243,7 @@ def _below_unigram(report: Report, dataset: str, split: str, kind: Kind) -> str:
     return text + "."
 
 
-def _segments(report: Report, cells: dict[str, Cell]) -> str:
+def _segments(report: Report, dataset: str, split: str, cells: dict[str, Cell]) -> str:
     """Models that differ in nothing but their positions, one with segments and one without."""
     parts = []
     for system, cell in cells.items():
@@ -256,7 +258,14 @@ def _segments(report: Report, cells: dict[str, Cell]) -> str:
                 continue
             if abs(model.parameters / without.parameters - 1) > POSITION_TABLES:
                 continue
-            verdict = {-1: "lower, the intervals apart", 0: "the intervals touch, so no difference is shown",
-                       1: "higher, the intervals apart"}[apart(cell.bounds, baseline.bounds)]  # fmt: skip
+            paired = perplexity_pairs.change(report, dataset, split, system, other)
+            if paired is not None:
+                side = apart(paired[1], (0.0, 0.0))
+                verdict = f"{perplexity_pairs.change_text(*paired)} over the same documents, "
+                verdict += {-1: "lower", 0: "so no difference is shown", 1: "higher"}[side]
+            else:
+                side = apart(cell.bounds, baseline.bounds)
+                verdict = {-1: "lower, the intervals apart", 0: "the intervals touch, so no difference is shown",
+                           1: "higher, the intervals apart"}[side]  # fmt: skip
             parts.append(f" With segment positions ({code(system)} against {code(other)}): {verdict}.")
     return "".join(parts)

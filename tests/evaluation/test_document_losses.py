@@ -1,0 +1,99 @@
+"""Losses by document: kept and read again, and two models' differences over the same documents."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from quartet.errors import InputError
+from quartet.evaluation.document_losses import DocumentLosses, nats_of, read_losses, write_losses
+
+TOKENS = (100, 50, 0, 200, 80)
+
+
+def losses(nats: tuple[float, ...], **changes: object) -> DocumentLosses:
+    one = DocumentLosses(
+        seed=1, dataset="books", tokenizer="wordpiece", pseudo=False, nats=nats, tokens=TOKENS
+    )
+    return replace(one, **changes)
+
+
+HARD = losses((500.0, 300.0, 0.0, 800.0, 400.0))
+#: Each document's loss is lower by a twentieth to a fiftieth of a nat a token.
+EASY = losses((498.0, 298.5, 0.0, 790.0, 398.0))
+
+
+def test_the_difference_by_hand() -> None:
+    found = HARD.difference(EASY, 1000, seed=1)
+    assert found.value == pytest.approx((2 + 1.5 + 10 + 2) / 430)
+    assert found.n == 430
+    assert found.ci_low is not None and found.ci_high is not None
+    assert 1.5 / 80 < found.ci_low < found.value < found.ci_high < 10 / 200
+    turned = EASY.difference(HARD, 1000, seed=1)
+    assert (turned.value, turned.ci_low, turned.ci_high) == pytest.approx(
+        (-found.value, -found.ci_high, -found.ci_low)
+    )
+
+
+def test_what_is_common_to_both_is_not_in_the_interval() -> None:
+    """One document is ten times as hard for both; the same nats a token lie between them everywhere."""
+    hard = losses(tuple(nats * scale for nats, scale in zip(HARD.nats, (1, 10, 1, 1, 1), strict=True)))
+    easy = losses(tuple(nats - 0.1 * count for nats, count in zip(hard.nats, TOKENS, strict=True)))
+    found = hard.difference(easy, 1000, seed=1)
+    assert (found.value, found.ci_low, found.ci_high) == pytest.approx((0.1, 0.1, 0.1))
+
+
+def test_one_document_has_no_interval() -> None:
+    one, other = (replace(each, nats=each.nats[:1], tokens=TOKENS[:1]) for each in (HARD, EASY))
+    found = one.difference(other, 1000, seed=1)
+    assert (found.value, found.ci_low, found.ci_high) == (pytest.approx(0.02), None, None)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"dataset": "wikitext-2"}, {"tokenizer": "words"}, {"pseudo": True}], ids=str
+)
+def test_other_tokens_and_another_kind_of_loss_do_not_compare(changes: dict[str, object]) -> None:
+    other = replace(EASY, **changes)
+    assert not HARD.comparable(other)
+    with pytest.raises(ValueError, match="not of the same tokens"):
+        HARD.difference(other, 10, seed=1)
+
+
+def test_other_lengths_and_no_token_at_all_are_refused() -> None:
+    with pytest.raises(ValueError, match="not of the same tokens"):
+        HARD.difference(replace(EASY, tokens=(100, 50, 0, 200, 81)), 10, seed=1)
+    none = replace(HARD, nats=(0.0,), tokens=(0,))
+    with pytest.raises(ValueError, match="no token"):
+        none.difference(none, 10, seed=1)
+
+
+def test_they_are_read_as_they_were_written(tmp_path: Path) -> None:
+    seeds = [HARD, replace(EASY, seed=2, pseudo=True)]
+    write_losses(tmp_path / "losses.jsonl", seeds)
+    assert read_losses(tmp_path / "losses.jsonl") == seeds
+
+
+def test_nats_are_summed_by_document() -> None:
+    assert nats_of([np.array([-1.0, -2.0]), np.array([]), np.array([-0.5])]) == (3.0, 0.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"seed": 1', '"seed": "1"', r"losses\.jsonl:1: not losses \(seed: .*integer"),
+        ("500.0", '"many"', r"losses\.jsonl:1: not losses \(nats\.0: .*number"),
+        ("[100, 50, 0, 200, 80]", "[100]", r"losses\.jsonl:1: 5 losses of 1 documents"),
+        ('"pseudo"', '"pseudonym"', r"not losses \((pseudo|pseudonym): "),
+    ],
+)
+def test_a_broken_file_is_named(old: str, new: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "losses.jsonl"
+    write_losses(path, [HARD])
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(InputError, match=message):
+        read_losses(path)
