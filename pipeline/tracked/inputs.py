@@ -77,6 +77,9 @@ def _inputs(params: Params, layout: Layout, stage: str, variant: str) -> Iterato
         read = ("train", "valid") if stage == "pretrain" else ("test",)
         folder = layout.encoded(model.corpus, model.tokenizer)
         yield from _parts(f"{model.corpus}/{model.tokenizer}", folder, read)
+    elif stage == "compare-losses":
+        for corpus, tokenizer in dict.fromkeys((one.corpus, one.tokenizer) for one in params.models.values()):
+            yield from _parts(f"{corpus}/{tokenizer}", layout.encoded(corpus, tokenizer), ("test",))
     if stage in ON_LISTS:
         for name in params.nbest:
             yield from _parts(name, layout.nbest(name), ("dev", "test"))

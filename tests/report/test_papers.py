@@ -151,7 +151,8 @@ def test_perplexities_over_the_same_documents_have_the_measured_change() -> None
     assert unpaired is not None and found is not None
     assert found[0] == pytest.approx(100 * (math.exp(-0.05) - 1))
     assert found[1] == pytest.approx((100 * (math.exp(-0.06) - 1), 100 * (math.exp(-0.04) - 1)))
-    assert unpaired[1] is not None and unpaired[1][0] < found[1][0] < found[1][1] < unpaired[1][1]
+    assert found[1] is not None and unpaired[1] is not None
+    assert unpaired[1][0] < found[1][0] < found[1][1] < unpaired[1][1]
 
 
 def test_librispeech_stands_beside_its_own_column() -> None:
