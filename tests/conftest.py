@@ -15,8 +15,16 @@ from tests.small_corpus import encode_small
 
 ROOT = Path(__file__).resolve().parents[1]
 
+#: Files that take minutes: where several processes share the tests, none is to wait for one of them at the end.
+LONG = frozenset({"test_tiny.py", "test_docs_walk.py", "test_dvc_runs.py", "test_kills.py"})
+
 settings.register_profile("repeatable", deadline=None, derandomize=True, database=None)
 settings.load_profile("repeatable")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first, the others in their order."""
+    items.sort(key=lambda item: item.path.name not in LONG)
 
 
 @pytest.fixture(autouse=True, scope="session")
