@@ -9,6 +9,10 @@ from torch import Tensor
 
 from quartet.models.linear import input_gradient, product, weight_gradient
 
+# The first exponential of a process is taken by one thread. Where several threads took it at once, one of them has been
+# seen to get four digits alone, in one process of twelve: MKL, which has it on x86, sets itself up at its first call.
+torch.zeros(1).exp_()
+
 #: Bytes of logits that exist at a time. Blocks over 32 MiB glibc maps afresh each time, and their pages with them.
 AT_ONCE = 24 << 20
 
