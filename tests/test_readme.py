@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from pipeline.params import load
@@ -69,3 +70,6 @@ def test_the_study_on_real_sets_is_what_its_report_says() -> None:
         found["perplexity", "books", f"{name}-xl-books", "ppl"] for name in ("transformer", "segatron")
     )
     assert f"on the books ({plain:.1f} and {aware:.1f})" in text
+    pair = "transformer-xl-books - segatron-xl-books"
+    change = 100 * math.expm1(-found["perplexity-pairs", "books", pair, "loss-difference"])
+    assert f": {change:+.1f} % [" in text
