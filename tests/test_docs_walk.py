@@ -28,7 +28,7 @@ PROGRAMS = re.compile(r"(?:[A-Z_]+=\S+ )*(?:dvc|git|cp|sed|wait)\b")
 SCRIPT = """
 import hashlib, json, pathlib, shutil, sys
 import yaml
-stage = sys.argv[0].rsplit("/", 1)[-1].removesuffix(".py")
+stage = sys.argv[0].rsplit("/", 1)[-1].removesuffix(".py").replace("_", "-")
 name = f"{stage}@{'-'.join(sys.argv[1:])}" if sys.argv[1:] else stage
 settings = pathlib.Path("params.yaml").read_bytes()
 experiment = yaml.safe_load(settings)["experiment"]

@@ -18,7 +18,7 @@ from tests.imports import ROOT
 #: Takes the place of every script in stages/: writes each of the stage's outputs, different for different inputs.
 SCRIPT = """
 import hashlib, json, pathlib, sys
-stage = sys.argv[0].rsplit("/", 1)[-1].removesuffix(".py")
+stage = sys.argv[0].rsplit("/", 1)[-1].removesuffix(".py").replace("_", "-")
 name = f"{stage}@{'-'.join(sys.argv[1:])}" if sys.argv[1:] else stage
 known = json.loads(pathlib.Path("stages.json").read_text())[name]
 text = json.dumps(known["params"], sort_keys=True)
@@ -140,20 +140,20 @@ def test_an_edit_of_one_model_re_runs_what_hangs_on_it(pipeline: Pipeline) -> No
     evaluations = {
         f"{stage}@tta" for stage in ("perplexity", "rerank", "wordsim", "finetune", "attention", *ON_SETS)
     }
-    assert pipeline.repro() == {"pretrain@tta", "runtime"} | evaluations | AFTER_RERANKING
+    assert pipeline.repro() == {"pretrain@tta", "compare-losses", "runtime"} | evaluations | AFTER_RERANKING
 
 
 def test_a_new_model_runs_alone_whatever_its_name(pipeline: Pipeline) -> None:
     entry = pipeline.params[pipeline.params.index("  tta:\n") : pipeline.params.index("  segatron-xl:")]
     pipeline.edit(lambda text: text.replace(entry, entry + entry.replace("  tta:\n", "  bert-:\n", 1)))
-    timed = {"runtime"}  # all models in turns: it looks at all of them
-    assert pipeline.repro() == {"pretrain@bert-", "perplexity@bert-", "report"} | timed
+    of_all = {"compare-losses", "runtime"}  # each model beside the others
+    assert pipeline.repro() == {"pretrain@bert-", "perplexity@bert-", "report"} | of_all
 
 
 def test_a_deleted_model_leaves_the_report(pipeline: Pipeline) -> None:
     entry = pipeline.params[pipeline.params.index("  segatron-xl:") : pipeline.params.index("pretrained:")]
     pipeline.edit(lambda text: text.replace(entry, "\n"))
-    assert pipeline.repro() == {"report"}
+    assert pipeline.repro() == {"compare-losses", "report"}
 
 
 def test_an_edit_of_an_evaluation_trains_nothing(pipeline: Pipeline) -> None:

@@ -41,7 +41,7 @@ def run_tags(params: Params, stage: str, variant: str) -> dict[str, str]:
         "variant": variant,
         "preset": params.experiment,
         "commit": commit,
-        "mlflow.source.name": f"stages.{stage}",
+        "mlflow.source.name": f"stages.{stage.replace('-', '_')}",
         "mlflow.source.git.commit": commit.removesuffix("+"),
     }
     if stage not in WITHOUT_MODEL:
