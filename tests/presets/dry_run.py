@@ -121,7 +121,7 @@ def run(params: Params, stage: str, variant: str) -> None:
     before = sys.argv
     sys.argv = [stage, *arguments]
     try:
-        runpy.run_module(f"stages.{stage}", run_name="__main__", alter_sys=True)
+        runpy.run_module(f"stages.{stage.replace('-', '_')}", run_name="__main__", alter_sys=True)
     except SystemExit as stop:
         if stop.code:
             raise RuntimeError(f"{' '.join(sys.argv)} ended with {stop.code}") from stop

@@ -52,9 +52,9 @@ def test_one_sentence_has_its_ratios_and_bounds(setup: Setup) -> None:
     operations = named["vectors: biLM batched / T-TA, operations alone"]
     assert operations.least == operations.largest > 1
     assert all(figure.median > 0 for figure in found.figures)
-    # Q and output, feed-forward of the one layer (K and V are looked up); the scores have the head's two matrices too
+    # output and feed-forward of the one layer (K, V and the first Q are looked up); scores have the head's two matrices
     dim, inner, vocabulary = setup.shape.dim, setup.shape.inner, setup.tokenizer.vocab_size
-    layer = 2 * dim * dim + 2 * dim * inner
+    layer = dim * dim + 2 * dim * inner
     assert found.sizes["weights_read_mb"]["vectors"] == pytest.approx(4e-6 * layer)
     head = dim * dim + dim * vocabulary
     assert found.sizes["weights_read_mb"]["scores"] == pytest.approx(4e-6 * (layer + head))
