@@ -61,8 +61,9 @@ $(PEERS)/.installed: requirements-peers.txt
 repro: setup  ## raw text to report: the pipeline of params.yaml, or of PRESET=name
 	@python -m pipeline.preset $(PRESET)
 
+# As many processes as cores, so one thread each: more would wait for each other.
 test: setup  ## the tests
-	@python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	@OMP_NUM_THREADS=1 python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 soak: setup  ## every reader of users' files fuzzed for ten minutes, 60 kills over all stages
 	@QUARTET_FUZZ_SECONDS=$${QUARTET_FUZZ_SECONDS:-600} python -m pytest -s tests/reliability/test_fuzz.py

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import dvc  # noqa: F401 - it logs for ever to the stdout of its first import, which within a test is closed after it
 import pytest
 from hypothesis import settings
 
