@@ -70,7 +70,7 @@ def test_the_study_on_real_sets_is_what_its_report_says() -> None:
         found["perplexity", "books", f"{name}-xl-books", "ppl"] for name in ("transformer", "segatron")
     )
     assert f"on the books ({plain:.1f} and {aware:.1f})" in text
-    for name, before in (("segatron-xl-books", ": "), ("segatron-xl-reset-books", "it is ")):
+    for name, phrase in (("segatron-xl-books", ": "), ("segatron-xl-reset-books", "it is ")):
         pair = f"transformer-xl-books - {name}"
         change = 100 * math.expm1(-found["perplexity-pairs", "books", pair, "loss-difference"])
-        assert f"{before}{change:+.1f} % [" in text
+        assert f"{phrase}{change:+.1f} % [" in text
