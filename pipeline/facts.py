@@ -14,7 +14,7 @@ def gather(params: Params, layout: Layout, device: str, figures: dict[str, str])
     """Facts of everything that params.yaml names.
 
     Args:
-        device: what computed, in words.
+        device: what trained the models, in words.
         figures: pictures to show, by section.
 
     Raises:

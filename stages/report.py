@@ -22,10 +22,14 @@ from quartet.report import figures, overview, runtime_figure
 from quartet.report.attention_figure import attention_maps
 from quartet.report.facts import Facts
 from quartet.report.html.page import page
+from quartet.report.numbers import listing
 from quartet.report.tables import document, readme
 from quartet.results import Measure, Result, write_results
 
 Curve = list[tuple[float, float]]
+
+#: The device of a duration that was kept before durations said it.
+NOT_NOTED = "not noted"
 
 
 def report() -> None:
@@ -35,9 +39,10 @@ def report() -> None:
     found, timed = results(params, layout), timings(params, layout)
     layout.report.mkdir(parents=True, exist_ok=True)
     with stage_run(params, "report") as run:
-        device = next((row.device for row in timed), next((row.device for row in found), "cpu"))
+        took = durations(params, layout)
+        device = computed_on(took) or computed_on(timed) or computed_on(found)
         write_results(layout.report / "results.jsonl", found)
-        write_results(layout.report / "timings.jsonl", [*timed, *durations(params, layout)])
+        write_results(layout.report / "timings.jsonl", [*timed, *took])
         with atomic_dir(layout.report / "metrics") as folder:
             views.write_metrics(folder, views.metrics(found))
         facts = gather(params, layout, device, {})
@@ -79,10 +84,20 @@ def durations(params: Params, layout: Layout) -> list[Result]:
                 system=stage,
                 dataset=variant,
                 split=row["name"],
-                device=row.get("device", "not noted"),
+                device=row.get("device", NOT_NOTED),
                 scale="one run",
             )
     return found
+
+
+def computed_on(rows: list[Result]) -> str:
+    """The devices of the trainings, or of all rows where none is a training's: "a, b and c"; empty of no rows."""
+    trainings = [row for row in rows if row.system == "pretrain" and row.dataset]
+    devices = {row.device: None for row in trainings or rows}
+    named = [device for device in devices if device != NOT_NOTED]
+    return (
+        listing([*named, *["a device that was not noted"] * (len(named) < len(devices))]) if devices else ""
+    )
 
 
 def curves(params: Params, layout: Layout) -> tuple[dict[str, Curve], dict[tuple[str, str, str], Curve]]:

@@ -104,7 +104,7 @@ class Facts:
 
     Attributes:
         experiment: its name in params.yaml.
-        device: what computed, in words, e.g. "cpu (2 threads, ...)".
+        device: what trained the models, in words, e.g. "cpu (2 threads, ...)".
         seeds: of training; every model was trained once a seed.
         corpora, tokenizers, lists, models: in the order of params.yaml, which the tables keep.
         absent: evaluation sets that params.yaml names and that were not to be had.

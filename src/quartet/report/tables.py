@@ -149,7 +149,7 @@ def _who(report: Report) -> str:
     seeds = f"{len(facts.seeds)} seeds ({listing([str(seed) for seed in facts.seeds])})"
     if len(facts.seeds) == 1:
         seeds = f"one seed ({facts.seeds[0]})"
-    return f"{len(facts.models)} models, {seeds}, on {plain(facts.device)}."
+    return f"{len(facts.models)} models, {seeds}, trained on {plain(facts.device)}."
 
 
 def _run(report: Report) -> list[str]:

@@ -1,0 +1,47 @@
+"""The report's first line names what the models were trained on."""
+
+from __future__ import annotations
+
+import pytest
+
+from quartet.results import Result
+from stages.report import NOT_NOTED, computed_on
+
+
+def took(stage: str, variant: str, device: str) -> Result:
+    """A duration of a stage."""
+    return Result(
+        experiment="e",
+        table="duration",
+        system=stage,
+        dataset=variant,
+        split="total",
+        metric="seconds",
+        seed=None,
+        value=1.0,
+        ci_low=None,
+        ci_high=None,
+        n=1,
+        scale="one run",
+        device=device,
+    )
+
+
+@pytest.mark.parametrize(
+    ("trainings", "said"),
+    [
+        (["cpu (2 threads, A)"], "cpu (2 threads, A)"),
+        (["cpu (2 threads, A)", "cuda (B)", "cpu (2 threads, A)"], "cpu (2 threads, A) and cuda (B)"),
+        ([NOT_NOTED, "cuda (B)"], "cuda (B) and a device that was not noted"),
+        ([], "cpu (1 threads, C)"),
+    ],
+)
+def test_devices_of_the_trainings_are_said_once_each(trainings: list[str], said: str) -> None:
+    """What another stage ran on is said only where no training is noted."""
+    rows = [took("pretrain", f"model-{number}", device) for number, device in enumerate(trainings)]
+    assert computed_on([took("rerank", "model-0", "cpu (1 threads, C)"), *rows]) == said
+
+
+def test_no_rows_have_no_device() -> None:
+    """The caller then looks elsewhere."""
+    assert not computed_on([])
