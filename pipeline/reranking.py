@@ -56,12 +56,13 @@ def rerank_lists(
     def logprobs(wanted: list[str]) -> list[np.ndarray]:
         return [known[text] for text in wanted]
 
-    scorer = score_texts(logprobs, params.rerank.score)
+    settings = params.nbest[name]
+    scorer = score_texts(logprobs, settings.score or params.rerank.score)
     candidates = {
         split: Candidates(each.lists, score_lists(each.lists, scorer), each.table)
         for split, each in splits.items()
     }
-    weights = params.rerank.weights
+    weights = settings.weights or params.rerank.weights
     grid = weight_grid(weights.start, weights.stop, weights.step)
     outcome = tune_and_apply(candidates["dev"], candidates["test"], grid)
     rows = rows_of_outcome(params, name, ranker, outcome, candidates["dev"], candidates["test"])
@@ -83,7 +84,7 @@ def rerank_lists(
                 scale=ranker.scale,
                 seed=ranker.seed,
             )
-    metric = params.nbest[name].metric
+    metric = settings.metric
     say(f"{ranker.system} on {name}: weight {outcome.weight:g}, {metric} {outcome.reranked.value:.2f}")
     lines = [
         line

@@ -66,7 +66,7 @@ def combine_pair(
         [scored(layout, system, known[system], seed, name, split, each) for system in pair]
         for split, each in splits.items()
     )
-    weights = params.rerank.weights
+    weights = params.nbest[name].weights or params.rerank.weights
     grid = weight_grid(weights.start, weights.stop, weights.step)
     shares = weight_grid(0.0, 1.0, weights.step)
     found = combine((dev[0], dev[1]), (test[0], test[1]), grid, shares)

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from pipeline.params.evaluation import Weights
+
 Count = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
 #: sacrebleu's ways to cut a text into words.
@@ -72,6 +74,8 @@ class NBestLists:
         dev, test: a file of lists, or several files by their role.
         beam: hypotheses a list, for formats that only count.
         hypotheses: how many of each list are kept, the first pass's best; None: all.
+        score, weights: of these lists, in the place of ``rerank.score`` and ``rerank.weights``. A first pass that is a
+            mean over tokens (a translator's ``beam.length_penalty: 1``) wants means beside it, and a finer grid.
         skip_malformed: malformed entries are counted, listed and left out; else the first one ends the stage.
     """
 
@@ -84,6 +88,8 @@ class NBestLists:
     normalise: Normalise
     beam: Count | None = None
     hypotheses: Count | None = None
+    score: Literal["sum", "mean"] | None = None
+    weights: Weights | None = None
     skip_malformed: bool = False
     origin: str = ""
 

@@ -270,6 +270,28 @@ def test_lists_of_translations_are_judged_by_bleu(params: Params, workspace: Pat
     assert first.startswith("sample-speech,dev,tta,1,bleu,0,")
 
 
+def test_a_set_of_lists_can_have_its_own_score_and_grid(params: Params, workspace: Path) -> None:
+    """Means a token in the place of sums, and the weights that it names."""
+    text = (workspace / "params.yaml").read_text()
+    own = "metric: wer\n    score: mean\n    weights: {start: 0.0, stop: 0.3, step: 0.1}"
+    (workspace / "params.yaml").write_text(text.replace("metric: wer", own, 1))
+    layout, rows = run_all(load())
+    one, other = params.evaluate.rerank
+    model = Toy("b", masks=False)
+    lines = (
+        layout.reranked(layout.rescored(other), 1, other, "sample-speech", "test").read_text().splitlines()
+    )
+    worded = [each for line in lines for each in json.loads(line)["hypotheses"] if each["text"]]
+    assert len(worded) > 100
+    for each in worded:
+        assert each["lm"] == pytest.approx(model.token_logprobs([each["text"]])[0].mean())
+    curve = [line.split(",")[5] for line in layout.wer_curve(other).read_text().splitlines()[1:]]
+    assert curve == ["0", "0.1", "0.2", "0.3"] * 2
+    weights = rows_by(rows, "rerank", "test", "weight")
+    assert all(row.value <= 0.3 for row in weights.values())
+    assert (f"{one}-and-{other}", 1) in weights
+
+
 def test_scores_of_other_lists_are_refused(params: Params) -> None:
     layout = Layout(params.experiment)
     for name in params.evaluate.rerank:
