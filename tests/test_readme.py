@@ -45,11 +45,17 @@ def test_the_preset_of_the_study_is_what_ran() -> None:
 
 
 def test_the_study_on_real_sets_is_what_its_report_says() -> None:
-    found = {
-        (row.table, row.dataset, row.system, row.metric): row.value
+    rows = {
+        (row.table, row.dataset, row.system, row.metric): row
         for row in read_results(ROOT / "reports" / "small" / "results.jsonl")
         if row.split == "test"
     }
+    found = {key: row.value for key, row in rows.items()}
+
+    def gain(lists: str, system: str) -> str:
+        change = rows["rerank", lists, system, "bleu-difference"]
+        return f"({change.value:+.1f} [{change.ci_low:+.1f}, {change.ci_high:+.1f}])"
+
     text = " ".join(README.split())
     for lists, name in (("librispeech-clean", "test-clean"), ("librispeech-other", "test-other")):
         before, after = (found["rerank", lists, system, "wer"] for system in ("first-pass", "tta"))
@@ -59,9 +65,12 @@ def test_the_study_on_real_sets_is_what_its_report_says() -> None:
         assert f"({clean:.2f} and {other:.2f} %)" in text
     similar = [100 * found["sts", "stsb", f"{model}/context", "pearson"] for model in ("tta", "bilm")]
     assert "STS-B, {:.1f} against {:.1f}".format(*similar) in text
-    systems = ("first-pass", "ngram-5", "unilm", "bilm", "tta", "tta-segments")
-    (bleu,) = {found["rerank", "multi30k-de-en", system, "bleu"] for system in systems}
-    assert f"BLEU {bleu:.1f} before and after" in text
+    for pair, name in (("de-en", "De→En from BLEU"), ("fr-en", "Fr→En from")):
+        lists = f"multi30k-{pair}"
+        before, after = (found["rerank", lists, system, "bleu"] for system in ("first-pass", "tta"))
+        assert f"{name} {before:.1f} to {after:.1f} {gain(lists, 'tta')}" in text
+    for system, name in (("tta-segments", "T-TA with segments"), ("bilm", "the biLM")):
+        assert f"{name} {gain('multi30k-fr-en', system)}" in text
     plain, aware = (
         found["perplexity", "wikitext-2", f"{name}-xl", "ppl"] for name in ("transformer", "segatron")
     )
