@@ -63,9 +63,12 @@ class Bar:
         self._progress = progress
         self._task = progress.add_task(description, total=total)
         self._said = self._begun = time.monotonic()
+        self._found: float | None = None  # done when the clock began: a resumed step does not begin at 0
 
     def set(self, done: float, total: float | None = None, note: str | None = None) -> None:
         """Say how far it is, and how far it will go where that became known; `note` replaces the description."""
+        if self._found is None:
+            self._found, self._begun = done, time.monotonic()
         self._progress.update(self._task, completed=done, total=total, description=note)
         self._log()
 
@@ -85,16 +88,21 @@ class Bar:
             return
         self._said = now
         task = next(task for task in self._progress.tasks if task.id == self._task)
-        say(line(task.description, task.completed, task.total, now - self._begun))
+        here = task.completed - (self._found or 0.0)
+        say(line(task.description, task.completed, task.total, here / (now - self._begun) if here else None))
 
 
-def line(description: str, done: float, total: float | None, seconds: float) -> str:
-    """How far a step is, in words: ``tta: 500 of 2,000, 41.3/s, 0:00:36 left``."""
-    rate = done / seconds
-    if not total:
-        return f"{description}: {done:,.0f}, {rate:,.1f}/s"
-    left = f", {timedelta(seconds=round((total - done) / rate))} left" if rate else ""
-    return f"{description}: {done:,.0f} of {total:,.0f}, {rate:,.1f}/s{left}"
+def line(description: str, done: float, total: float | None, rate: float | None) -> str:
+    """How far a step is, in words: ``tta: 500 of 2,000, 41.3/s, 0:00:36 left``.
+
+    Args:
+        rate: items a second, None where none was done yet.
+    """
+    so_far = f"{description}: {done:,.0f} of {total:,.0f}" if total else f"{description}: {done:,.0f}"
+    if not rate:
+        return so_far
+    left = f", {timedelta(seconds=round((total - done) / rate))} left" if total else ""
+    return f"{so_far}, {rate:,.1f}/s{left}"
 
 
 @contextmanager
