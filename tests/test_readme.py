@@ -48,7 +48,7 @@ def test_the_study_on_real_sets_is_what_its_report_says() -> None:
     rows = {
         (row.table, row.dataset, row.system, row.metric): row
         for row in read_results(ROOT / "reports" / "small" / "results.jsonl")
-        if row.split == "test"
+        if row.split == {"training": "valid", "glue": "dev_matched"}.get(row.table, "test")
     }
     found = {key: row.value for key, row in rows.items()}
 
@@ -83,3 +83,10 @@ def test_the_study_on_real_sets_is_what_its_report_says() -> None:
         pair = f"transformer-xl-books - {name}"
         change = 100 * math.expm1(-found["perplexity-pairs", "books", pair, "loss-difference"])
         assert f"{phrase}{change:+.1f} % [" in text
+    for table, dataset, tuned, metric, scale, phrase in (
+        ("training", "books", "", "loss", 1, "steps ({:.2f} and {:.2f} nats)"),
+        ("glue", "mnli-part", "", "accuracy", 100, "(MNLI, {:.1f} and {:.1f} %)"),
+        ("sts", "sts-average", "/nli", "spearman-mean", 100, "lose ({:.1f} and {:.1f})"),
+    ):
+        figures = [scale * found[table, dataset, f"{name}{tuned}", metric] for name in ("bert-", "segabert")]
+        assert phrase.format(*figures) in text

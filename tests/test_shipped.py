@@ -24,7 +24,9 @@ def test_it_is_small_enough_for_a_repository() -> None:
     assert sum(path.stat().st_size for path in WEIGHTS.iterdir()) < 20e6
 
 
-@pytest.mark.parametrize("dataset", ["librispeech-clean", "librispeech-other", "speech-clean"])
+@pytest.mark.parametrize(
+    "dataset", ["librispeech-clean", "librispeech-other", "speech-clean", "speech-other"]
+)
 def test_the_figures_of_its_page_are_those_of_the_report(dataset: str) -> None:
     rows = {
         row.system: row
