@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 from pipeline.params import load
@@ -71,18 +72,27 @@ def test_the_study_on_real_sets_is_what_its_report_says() -> None:
         assert f"{name} {before:.1f} to {after:.1f} {gain(lists, 'tta')}" in text
     for system, name in (("tta-segments", "T-TA with segments"), ("bilm", "the biLM")):
         assert f"{name} {gain('multi30k-fr-en', system)}" in text
-    plain, aware = (
-        found["perplexity", "wikitext-2", f"{name}-xl", "ppl"] for name in ("transformer", "segatron")
-    )
-    assert f"on WikiText-2 ({plain:.1f} and {aware:.1f} with them)" in text
-    plain, aware = (
-        found["perplexity", "books", f"{name}-xl-books", "ppl"] for name in ("transformer", "segatron")
-    )
-    assert f"on the books ({plain:.1f} and {aware:.1f})" in text
-    for name, phrase in (("segatron-xl-books", ": "), ("segatron-xl-reset-books", "it is ")):
-        pair = f"transformer-xl-books - {name}"
-        change = 100 * math.expm1(-found["perplexity-pairs", "books", pair, "loss-difference"])
-        assert f"{phrase}{change:+.1f} % [" in text
+
+    def change(dataset: str, plain: str, aware: str) -> str:
+        row = rows["perplexity-pairs", dataset, f"{plain} - {aware}", "loss-difference"]
+        assert row.ci_low is not None and row.ci_high is not None
+        middle, low, high = (100 * math.expm1(-nats) for nats in (row.value, row.ci_high, row.ci_low))
+        return f"{middle:+.1f} % [{low:+.1f}, {high:+.1f}]"
+
+    resets = []
+    for dataset, ending, where in (("wikitext-2", "", "on WikiText-2"), ("books", "-books", "on the books")):
+        plain, aware, reset = (
+            f"{name}{ending}" for name in ("transformer-xl", "segatron-xl", "segatron-xl-reset")
+        )
+        without, with_them = (found["perplexity", dataset, name, "ppl"] for name in (plain, aware))
+        assert re.search(
+            re.escape(f"{where} ({without:.1f} and {with_them:.1f}")
+            + "(?: with them)?: "
+            + re.escape(change(dataset, plain, aware)),
+            text,
+        )
+        resets.append(change(dataset, plain, reset))
+    assert f"(`index: reset`), it is {resets[0]} and {resets[1]}" in text
     for table, dataset, tuned, metric, scale, phrase in (
         ("training", "books", "", "loss", 1, "steps ({:.2f} and {:.2f} nats)"),
         ("glue", "mnli-part", "", "accuracy", 100, "(MNLI, {:.1f} and {:.1f} %)"),
