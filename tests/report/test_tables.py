@@ -219,6 +219,9 @@ def test_several_seeds_are_a_mean_with_its_spread() -> None:
     assert table_row(body, "first-pass")[2] == "15.38 [13.28, 17.48]"
     assert "With ±: mean and standard deviation over 3 seeds." in body
     assert "Every model was trained once." not in text
+    luck = "what another seed of the training would change is not in them"
+    assert luck in markdown(results(), timings(), facts())
+    assert luck not in text and "A model is held against the other of the same seed" in text
 
 
 def test_of_several_p_values_the_largest_is_given() -> None:

@@ -24,8 +24,7 @@ def body(report: Report) -> list[str]:
         "The first model minus the second over the same tokens, losses with losses and pseudo-losses with "
         "pseudo-losses. Documents are resampled, the same ones for both: what makes a document easy or hard is common "
         "to the two, so these intervals are far narrower than those of the figures themselves. `perplexity` is the "
-        "same difference as a change of the (pseudo-)perplexity a token. They are intervals over documents: what "
-        "another seed of the training would change is not in them.",
+        f"same difference as a change of the (pseudo-)perplexity a token. {_of_seeds(report)}",
         "",
     ]
     for dataset, split in report.groups(TABLE):
@@ -37,6 +36,13 @@ def body(report: Report) -> list[str]:
         lines += [f"**`{dataset}`** {split}:", "", *report.table(pairs, columns, "models")]
         lines += report.caption(TABLE, "tokens")
     return lines
+
+
+def _of_seeds(report: Report) -> str:
+    """Whether the luck of a training is in the intervals."""
+    if len(report.facts.seeds) > 1:
+        return "A model is held against the other of the same seed, and each seed has an interval over documents."
+    return "They are intervals over documents: what another seed of the training would change is not in them."
 
 
 def change(
