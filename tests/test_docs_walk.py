@@ -58,7 +58,7 @@ class Walk:
         if listed.returncode:
             pytest.skip("not a git checkout: it cannot be copied")
         for name in filter(None, listed.stdout.split("\0")):
-            if (ROOT / name).is_file() and not name.startswith(("tests/", "weights/", "reports/small/")):
+            if (ROOT / name).is_file() and not name.startswith(("tests/", "weights/", "reports/small")):
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(ROOT / name, folder / name)
         for script in (folder / "stages").glob("[!_]*.py"):

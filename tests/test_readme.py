@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from pipeline.params import load
 from pipeline.readme import block, placed
+from quartet.report.cells import Cell, Cells, Place
 from quartet.results import read_results
 from tests.committed import committed
 from tests.imports import ROOT
@@ -40,9 +44,92 @@ def test_every_model_of_the_text_exists() -> None:
         assert name in models
 
 
-def test_the_preset_of_the_study_is_what_ran() -> None:
-    small = ROOT / "presets" / "small.yaml"
-    assert small.read_bytes() == (ROOT / "reports" / "small" / "params.yaml").read_bytes()
+@pytest.mark.parametrize("name", ["small", "small-seeds"])
+def test_the_presets_of_the_studies_are_what_ran(name: str) -> None:
+    preset = ROOT / "presets" / f"{name}.yaml"
+    assert preset.read_bytes() == (ROOT / "reports" / name / "params.yaml").read_bytes()
+
+
+def test_further_seeds_are_of_the_same_study() -> None:
+    small, seeds = (load(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-seeds"))
+    for section in ("corpora", "tokenizers", "models", "nbest", "tasks"):
+        ours, theirs = getattr(seeds, section), getattr(small, section)
+        assert ours == {name: theirs[name] for name in ours}, section
+    for section in ("segmentation", "bootstrap", "word2vec"):
+        assert getattr(seeds, section) == getattr(small, section), section
+    assert replace(seeds.rerank, combine=small.rerank.combine) == small.rerank
+    lengths = small.perplexity.input_lengths
+    assert replace(seeds.perplexity, input_lengths=lengths) == small.perplexity
+
+
+def test_the_first_of_the_seeds_is_the_training_of_the_study() -> None:
+    small, seeds = (
+        {row.key: row.value for row in read_results(report / "results.jsonl")}
+        for report in (ROOT / "reports" / "small", ROOT / "reports" / "small-seeds")
+    )
+    shared = {key for key in seeds if key in small and key[-1] == 1}
+    assert {key[0] for key in shared} >= {"training", "perplexity", "perplexity-pairs", "rerank", "sts"}
+    for key in shared:
+        assert seeds[key] == pytest.approx(small[key], rel=1e-6), key
+
+
+def test_what_further_seeds_change_is_what_their_report_says() -> None:
+    found = Cells(read_results(ROOT / "reports" / "small-seeds" / "results.jsonl"))
+
+    def cell(table: str, dataset: str, system: str, metric: str) -> Cell:
+        one = found.find(Place(table, dataset, "test", system, metric))
+        assert one is not None
+        return one
+
+    text = " ".join(README.split())
+    rates = {
+        (model, lists): cell("rerank", f"librispeech-{lists}", model, "wer")
+        for model in ("tta", "unilm")
+        for lists in ("clean", "other")
+    }
+    told = {key: f"{rate.value:.2f} ± {rate.spread:.2f}" for key, rate in rates.items()}
+    assert f"{told['tta', 'clean']} % (test-clean) and {told['tta', 'other']} % (test-other)" in text
+    assert f"({told['unilm', 'clean']} and {told['unilm', 'other']} %)" in text
+    for model, lists in rates:
+        changed = cell("rerank", f"librispeech-{lists}", model, "wer-difference").bounds
+        assert changed is not None
+        assert changed[1] < 0, "below the first pass with every seed"
+    better = [
+        sum(
+            (row.ci_low or 0) > 0 for row in cell("rerank-pairs", lists, "unilm - tta", "wer-difference").rows
+        )
+        for lists in ("librispeech-clean", "librispeech-other")
+    ]
+    assert better == [2, 0], (
+        "shown to be below uniLM's with two of the three seeds on test-clean, none on test-other"
+    )
+    assert "with two of the three seeds on test-clean and with none on test-other" in text
+    similar = [cell("sts", "stsb", f"{model}/context", "pearson") for model in ("tta", "bilm")]
+    first, second = (f"{100 * one.value:.1f} ± {100 * (one.spread or 0):.1f}" for one in similar)
+    assert f"STS-B, {first} against {second}" in text
+
+    def changes(pair: str, interval: bool) -> list[str]:
+        told = []
+        for row in cell("perplexity-pairs", "wikitext-2", pair, "loss-difference").rows:
+            assert row.ci_low is not None
+            assert row.ci_high is not None
+            middle, low, high = (100 * math.expm1(-nats) for nats in (row.value, row.ci_high, row.ci_low))
+            told.append(f"{middle:+.1f} % [{low:+.1f}, {high:+.1f}]" if interval else f"{middle:+.1f}")
+        return told
+
+    one, two, three = changes("transformer-xl - segatron-xl", interval=True)
+    assert f"{one}, {two} and {three}, so" in text
+    one, two, three = changes("transformer-xl - segatron-xl-reset", interval=False)
+    assert f"({one}, {two} and {three} %)" in text
+    one, two, three = (f"{row.value:.1f}" for row in cell("perplexity", "books", "bilm", "pppl").rows)
+    assert f"{one}, {two} and {three}, as" in text
+
+    weights = " ".join((ROOT / "weights" / "README.md").read_text(encoding="utf-8").split())
+    clean, other = (
+        [f"{row.value:.2f}" for row in rates["tta", lists].rows if row.seed != 1]
+        for lists in ("clean", "other")
+    )
+    assert f"{' and '.join(clean)} % on test-clean, {' and '.join(other)} % on test-other" in weights
 
 
 def test_the_study_on_real_sets_is_what_its_report_says() -> None:
