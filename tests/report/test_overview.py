@@ -45,3 +45,21 @@ def test_the_paper_stands_beside_ours_on_its_own_set_alone(
     assert texts == [{"ours, with its 95 % interval"}, {"ours, with its 95 % interval", "the paper"}]
     labels = [label.get_text() for label in drawn[1].axes[0].get_yticklabels()]
     assert labels == ["bilm", "tta", "word2vec"], "the embedding layer is left to the section"
+
+
+@pytest.mark.parametrize(("ending", "columns"), [("", 3), ("-released", 2), ("-released-reset-books", 1)])
+def test_the_legend_is_no_wider_than_the_figure(
+    ending: str, columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Figure] = []
+    monkeypatch.setattr(overview, "save", lambda figure, path: drawn.append(figure))
+    rows = [row("input-length", f"{name}{ending}", "wikipedia-sample", "25-tokens", "ppl", 200.0, 9_000, 5.0)
+            for name in ("segatron-xl", "transformer-xl", "segatron-xl-sentences")]  # fmt: skip
+    overview.draw(tmp_path, {}, {}, rows, [], facts())
+    drawn[0].draw_without_rendering()
+    (legend,) = drawn[0].legends
+    extent = legend.get_window_extent()
+    assert drawn[0].bbox.x0 <= extent.x0
+    assert extent.x1 <= drawn[0].bbox.x1
+    places = {round(text.get_window_extent().x0) for text in legend.get_texts()}
+    assert (len(legend.get_texts()), len(places)) == (3, columns)

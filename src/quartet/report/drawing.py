@@ -83,14 +83,16 @@ def line(axis: Axes, points: Points, system: str, facts: Facts, every: int = 1, 
 
 
 def shared_legend(figure: Figure, axes: Iterable[Axes], columns: int) -> None:
-    """One legend of all panels, below them, each name once."""
+    """One legend of all panels, below them, each name once; fewer columns where the figure is too narrow."""
     entries: dict[str, Any] = {}
     for axis in axes:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
-    figure.legend(
-        entries.values(), entries.keys(), loc="outside lower center", ncols=min(columns, len(entries))
-    )
+    for ncols in range(min(columns, len(entries)), 0, -1):
+        legend = figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=ncols)
+        if ncols == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()
 
 
 def style() -> AbstractContextManager[None]:
