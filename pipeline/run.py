@@ -9,8 +9,11 @@ import traceback
 from collections.abc import Callable
 
 from quartet.errors import USER_ERROR, InputError, system_error
-from quartet.processor import model_name
+from quartet.processor import computing, model_name
 from quartet.runtime.memory import keep_freed_memory
+
+#: OpenMP's variable: whoever runs several processes side by side says by it how many threads each may have.
+OMP_NUM_THREADS = "OMP_NUM_THREADS"
 
 
 def main(function: Callable[..., None], arguments: list[str] | None = None) -> None:
@@ -78,7 +81,7 @@ def device_name(device: str) -> str:
 
     if device == "cuda":
         return f"cuda ({torch.cuda.get_device_name()})"
-    return f"cpu ({torch.get_num_threads()} threads, {model_name()})"
+    return computing(torch.get_num_threads())
 
 
 def hardware() -> str:
@@ -90,7 +93,22 @@ def hardware() -> str:
 
 
 def set_threads(threads: int) -> None:
-    """Let torch use so many CPU threads; 0: as many as this process may run on."""
+    """Let torch use so many CPU threads; 0: what `OMP_NUM_THREADS` says, and unset as many as this process may run on.
+
+    Raises:
+        InputError: `OMP_NUM_THREADS` is no number of threads.
+    """
     import torch
 
-    torch.set_num_threads(threads or len(os.sched_getaffinity(0)))
+    torch.set_num_threads(threads or _threads_of_the_environment() or len(os.sched_getaffinity(0)))
+
+
+def _threads_of_the_environment() -> int:
+    """Of a list, one number a level of nesting, the outermost; 0: nothing is said."""
+    said = os.environ.get(OMP_NUM_THREADS, "").strip()
+    outermost = said.partition(",")[0].strip()
+    if said and not (outermost.isdecimal() and int(outermost)):
+        raise InputError(
+            OMP_NUM_THREADS, f"{said!r} is no number of threads", "unset it, or set a number from 1"
+        )
+    return int(outermost or 0)

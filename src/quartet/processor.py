@@ -15,6 +15,11 @@ def model_name() -> str:
     return _described("model name") or platform.processor() or platform.machine() or "unknown processor"
 
 
+def computing(threads: int) -> str:
+    """What computes, in words: ``cpu (2 threads, <model>)``."""
+    return f"cpu ({threads} thread{'' if threads == 1 else 's'}, {model_name()})"
+
+
 @cache
 def is_intel() -> bool:
     """Whether Intel made it, so that MKL takes its quick ways on it."""

@@ -84,13 +84,26 @@ def test_the_device_that_is_asked_for_must_be_there(monkeypatch: pytest.MonkeyPa
         choose_device("cuda")
 
 
-def test_threads_are_set_and_named() -> None:
+@pytest.mark.parametrize("said", ["0", "many", "-1", ",2"])
+def test_no_number_of_threads_is_said(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", said)
+    with pytest.raises(InputError, match=r"OMP_NUM_THREADS: .* is no number of threads; unset it"):
+        set_threads(0)
+
+
+def test_threads_are_set_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     before = torch.get_num_threads()
     try:
         set_threads(1)
         assert torch.get_num_threads() == 1
-        assert device_name("cpu").startswith("cpu (1 threads, ")
-        set_threads(0)
-        assert torch.get_num_threads() == len(os.sched_getaffinity(0))
+        assert device_name("cpu").startswith("cpu (1 thread, ")
+        for said, threads in (("2", 2), ("3,1", 3), ("", len(os.sched_getaffinity(0)))):
+            monkeypatch.setenv("OMP_NUM_THREADS", said)
+            set_threads(0)
+            assert torch.get_num_threads() == threads
+            assert device_name("cpu").startswith(f"cpu ({threads} thread")
+        monkeypatch.setenv("OMP_NUM_THREADS", "2")
+        set_threads(1)
+        assert torch.get_num_threads() == 1, "the settings come first"
     finally:
         torch.set_num_threads(before)

@@ -38,8 +38,8 @@ def test_durations_of_another_record_are_not_this_ones(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("first", "said"),
     [
-        ("", r"cpu \((?!\d+ threads).+\)"),
-        ("import torch; torch.set_num_threads(1)", r"cpu \(1 threads, \S.*\)"),
+        ("", r"cpu \((?!\d+ thread).+\)"),
+        ("import torch; torch.set_num_threads(1)", r"cpu \(1 thread, \S.*\)"),
     ],
 )
 def test_durations_say_what_computed(first: str, said: str) -> None:

@@ -11,7 +11,7 @@ from quartet.files import read_json, write_json
 from quartet.runtime.peers import table
 from quartet.runtime.peers.figures import Check, Demand, Figure, Found, at_least, at_most, equal
 
-WHERE = {"device": "cpu (1 threads, X)", "torch": "2", "transformers": "5", "python": "3.11"}
+WHERE = {"device": "cpu (1 thread, X)", "torch": "2", "transformers": "5", "python": "3.11"}
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_the_table_stands_between_the_marks_and_the_page_stays(tmp_path: Path) -
     text = page.read_text()
     assert text.startswith(f"before\n\n{table.BEGIN}\n") and text.endswith(f"{table.END}\nafter\n")
     assert "| `peak` | share | 52.50 % | 51.00 % | 60.00 % | at least 50 % | yes | 3 |" in text
-    assert "cpu (1 threads, X); PyTorch 2, transformers 5:" in text and "old" not in text
+    assert "cpu (1 thread, X); PyTorch 2, transformers 5:" in text and "old" not in text
 
 
 @pytest.mark.parametrize("text", ["", "{0}", "{1}{0}", "{0}{1}{0}{1}"])

@@ -33,13 +33,13 @@ def took(stage: str, variant: str, device: str) -> Result:
         (["cpu (2 threads, A)"], "cpu (2 threads, A)"),
         (["cpu (2 threads, A)", "cuda (B)", "cpu (2 threads, A)"], "cpu (2 threads, A) and cuda (B)"),
         ([NOT_NOTED, "cuda (B)"], "cuda (B) and a device that was not noted"),
-        ([], "cpu (1 threads, C)"),
+        ([], "cpu (1 thread, C)"),
     ],
 )
 def test_devices_of_the_trainings_are_said_once_each(trainings: list[str], said: str) -> None:
     """What another stage ran on is said only where no training is noted."""
     rows = [took("pretrain", f"model-{number}", device) for number, device in enumerate(trainings)]
-    assert computed_on([took("rerank", "model-0", "cpu (1 threads, C)"), *rows]) == said
+    assert computed_on([took("rerank", "model-0", "cpu (1 thread, C)"), *rows]) == said
 
 
 def test_no_rows_have_no_device() -> None:

@@ -13,7 +13,7 @@ from rich.table import Table
 from quartet.errors import InputError
 from quartet.files import atomic_path, read_json, write_json
 from quartet.pretrained import transformers
-from quartet.processor import model_name
+from quartet.processor import computing
 from quartet.runtime.peers.figures import Figure, Found
 
 #: Where a page's table stands.
@@ -22,12 +22,9 @@ BEGIN, END = "<!-- speed:begin -->", "<!-- speed:end -->"
 
 def machine(device: str) -> dict[str, str]:
     """What computes, in words, and the libraries that our own figures depend on."""
-    if device.startswith("cuda"):
-        name = f"cuda ({torch.cuda.get_device_name()})"
-    else:
-        name = f"cpu ({torch.get_num_threads()} threads, {model_name()})"
+    gpu = device.startswith("cuda")
     return {
-        "device": name,
+        "device": f"cuda ({torch.cuda.get_device_name()})" if gpu else computing(torch.get_num_threads()),
         "torch": str(torch.__version__),
         "transformers": str(transformers().__version__),
         "python": platform.python_version(),
