@@ -85,7 +85,7 @@ def test_every_table_has_rows_with_n_and_a_scale(clone: Clone) -> None:
     assert all(row.n > 0 and row.scale and row.experiment == "tiny" for row in rows)
     timed = read_results(clone.folder / "reports" / "tiny" / "timings.jsonl")
     assert {row.table for row in timed} == {"runtime", "duration"}
-    threads = {row.system: "threads" in row.device for row in timed if row.split == "total"}
+    threads = {row.system: "thread" in row.device for row in timed if row.split == "total"}
     assert threads["pretrain"] and not threads["download"], (
         "what has not computed with torch has no threads of its"
     )
