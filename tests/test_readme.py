@@ -44,7 +44,7 @@ def test_every_model_of_the_text_exists() -> None:
         assert name in models
 
 
-@pytest.mark.parametrize("name", ["small", "small-seeds"])
+@pytest.mark.parametrize("name", ["small", "small-seeds", "small-bert"])
 def test_the_presets_of_the_studies_are_what_ran(name: str) -> None:
     preset = ROOT / "presets" / f"{name}.yaml"
     assert preset.read_bytes() == (ROOT / "reports" / name / "params.yaml").read_bytes()
@@ -71,6 +71,48 @@ def test_the_first_of_the_seeds_is_the_training_of_the_study() -> None:
     assert {key[0] for key in shared} >= {"training", "perplexity", "perplexity-pairs", "rerank", "sts"}
     for key in shared:
         assert seeds[key] == pytest.approx(small[key], rel=1e-6), key
+
+
+def test_three_trainings_of_bert_are_of_the_same_study() -> None:
+    small, seeds = (load(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-bert"))
+    for section in ("corpora", "tokenizers", "tasks"):
+        ours, theirs = getattr(seeds, section), getattr(small, section)
+        assert ours == {name: theirs[name] for name in ours}, section
+    for name, model in seeds.models.items():
+        theirs = small.models[name]
+        assert replace(model, training=replace(model.training, precision="fp32")) == theirs, name
+    assert replace(seeds.nli, random_control=True) == small.nli
+    for section in ("segmentation", "bootstrap", "glue"):
+        assert getattr(seeds, section) == getattr(small, section), section
+
+
+def test_what_further_seeds_change_in_bert_is_what_their_report_says() -> None:
+    found = Cells(read_results(ROOT / "reports" / "small-bert" / "results.jsonl"))
+    text = " ".join(README.split())
+    for place, scale, digits, says, sign in (
+        (("training", "books", "valid", "", "loss"), 1, 2, "validation loss ({} and {} nats)", 1),
+        (("glue", "mnli-part", "dev_matched", "", "accuracy"), 100, 1, "accuracy ({} and {} %)", 1),
+        (("sts", "sts-average", "test", "/nli", "spearman-mean"), 100, 1, "entailment ({} and {})", -1),
+    ):
+        table, dataset, split, reading, metric = place
+        cells = [
+            found.find(Place(table, dataset, split, f"{model}{reading}", metric))
+            for model in ("bert-", "segabert")
+        ]
+        told = []
+        for cell in cells:
+            assert cell is not None and cell.spread is not None
+            told.append(f"{scale * cell.value:.{digits}f} ± {scale * cell.spread:.{digits}f}")
+        assert says.format(*told) in text
+        plain, aware = ([row.value for row in cell.rows] for cell in cells if cell is not None)
+        assert len(plain) == len(aware) == 3
+        assert all(sign * (other - one) > 0 for one, other in zip(plain, aware, strict=True)), (
+            "with each seed"
+        )
+    pair = found.find(Place("perplexity-pairs", "books", "test", "bert- - segabert", "loss-difference"))
+    assert pair is not None
+    first, second, third = (f"{100 * math.expm1(-row.value):+.1f} %" for row in pair.rows)
+    assert f"pseudo-perplexity is {first}, {second} and {third}" in text
 
 
 def test_what_further_seeds_change_is_what_their_report_says() -> None:
