@@ -12,11 +12,19 @@ import pytest
 from pipeline.params import load
 from pipeline.readme import block, placed
 from quartet.report.cells import Cell, Cells, Place
-from quartet.results import read_results
+from quartet.results import Result, read_results
 from tests.committed import committed
 from tests.imports import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def as_perplexity(difference: Result) -> str:
+    """Of the first model's loss minus the second's: by how much the second's perplexity is above the first's."""
+    assert difference.ci_low is not None and difference.ci_high is not None
+    ends = (difference.value, difference.ci_high, difference.ci_low)
+    middle, low, high = (100 * math.expm1(-nats) for nats in ends)
+    return f"{middle:+.1f} % [{low:+.1f}, {high:+.1f}]"
 
 
 def test_the_results_are_those_of_the_report(tmp_path: Path) -> None:
@@ -111,8 +119,8 @@ def test_what_further_seeds_change_in_bert_is_what_their_report_says() -> None:
         )
     pair = found.find(Place("perplexity-pairs", "books", "test", "bert- - segabert", "loss-difference"))
     assert pair is not None
-    first, second, third = (f"{100 * math.expm1(-row.value):+.1f} %" for row in pair.rows)
-    assert f"pseudo-perplexity is {first}, {second} and {third}" in text
+    first, second, third = (as_perplexity(row) for row in pair.rows)
+    assert f"pseudo-perplexity is {first}, {second} and {third} over the same documents" in text
 
 
 def test_what_further_seeds_change_is_what_their_report_says() -> None:
@@ -150,18 +158,14 @@ def test_what_further_seeds_change_is_what_their_report_says() -> None:
     first, second = (f"{100 * one.value:.1f} ± {100 * (one.spread or 0):.1f}" for one in similar)
     assert f"STS-B, {first} against {second}" in text
 
-    def changes(pair: str, interval: bool) -> list[str]:
-        told = []
-        for row in cell("perplexity-pairs", "wikitext-2", pair, "loss-difference").rows:
-            assert row.ci_low is not None
-            assert row.ci_high is not None
-            middle, low, high = (100 * math.expm1(-nats) for nats in (row.value, row.ci_high, row.ci_low))
-            told.append(f"{middle:+.1f} % [{low:+.1f}, {high:+.1f}]" if interval else f"{middle:+.1f}")
-        return told
+    def changes(pair: str) -> list[str]:
+        return [
+            as_perplexity(row) for row in cell("perplexity-pairs", "wikitext-2", pair, "loss-difference").rows
+        ]
 
-    one, two, three = changes("transformer-xl - segatron-xl", interval=True)
+    one, two, three = changes("transformer-xl - segatron-xl")
     assert f"{one}, {two} and {three}, so" in text
-    one, two, three = changes("transformer-xl - segatron-xl-reset", interval=False)
+    one, two, three = (told.split()[0] for told in changes("transformer-xl - segatron-xl-reset"))
     assert f"({one}, {two} and {three} %)" in text
     one, two, three = (f"{row.value:.1f}" for row in cell("perplexity", "books", "bilm", "pppl").rows)
     assert f"{one}, {two} and {three}, as" in text
@@ -203,10 +207,7 @@ def test_the_study_on_real_sets_is_what_its_report_says() -> None:
         assert f"{name} {gain('multi30k-fr-en', system)}" in text
 
     def change(dataset: str, plain: str, aware: str) -> str:
-        row = rows["perplexity-pairs", dataset, f"{plain} - {aware}", "loss-difference"]
-        assert row.ci_low is not None and row.ci_high is not None
-        middle, low, high = (100 * math.expm1(-nats) for nats in (row.value, row.ci_high, row.ci_low))
-        return f"{middle:+.1f} % [{low:+.1f}, {high:+.1f}]"
+        return as_perplexity(rows["perplexity-pairs", dataset, f"{plain} - {aware}", "loss-difference"])
 
     resets = []
     for dataset, ending, where in (("wikitext-2", "", "on WikiText-2"), ("books", "-books", "on the books")):
