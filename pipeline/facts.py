@@ -109,6 +109,7 @@ def _variant(model: Model) -> tuple[str, ...]:
         "inputs not normalised": not tta.normalise_inputs,
         "spans as released": model.spans.form == "released",
         "overflow as released": model.maxima.overflow == "released",
+        "paragraphs from the input's first": model.maxima.overflow == "restart",
         f"from {model.init_from}": model.init_from is not None,
         "best weights": model.training.weights == "best",
     }

@@ -17,7 +17,7 @@ from quartet.export.arithmetic import LARGEST, Arithmetic, Float32, Int8, quanti
 from quartet.export.graph import Graph, check_exportable, needs_positions
 from quartet.export.scorer import open_session
 from quartet.models.architectures import build
-from quartet.models.config import ModelConfig
+from quartet.models.config import POSITIONS, ModelConfig
 from quartet.models.network import Network
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED
@@ -32,7 +32,9 @@ CASES: dict[str, dict[str, Any]] = {
     "tta-bare": {**KINDS["tta"], "tta": {"normalise_inputs": False}},
     "segabert-over": {**KINDS["segabert"], "maxima": OVER},
     "segabert-released": {**KINDS["segabert"], "maxima": {**OVER, "overflow": "released"}},
+    "segabert-restart": {**KINDS["segabert"], "maxima": {**OVER, "overflow": "restart"}},
     "unilm-over": {**KINDS["segabert"], "objective": "clm", "maxima": OVER},
+    "unilm-restart": {**KINDS["segabert"], "objective": "clm", "maxima": {**OVER, "overflow": "restart"}},
 }
 #: Rows, width and lengths: one text, an empty one, and several of different lengths.
 SHAPES = [(1, 5, [5]), (1, 2, [2]), (4, 16, [16, 2, 9, 3])]
@@ -54,9 +56,10 @@ def session_of(network: Network, kind: type[Arithmetic], tmp_path: Path) -> Any:
 
 
 def given(config: ModelConfig, shape: tuple[int, int, list[int]]) -> tuple[Batch, torch.Tensor]:
-    """Inputs, and what is asked: everything but padding, and a row's first place in CLM."""
+    """Inputs of the middle of documents, and what is asked: all but padding, and a row's first place in CLM."""
     torch.manual_seed(7)
     ids_BT, positions_BTP, real_BT = random_inputs(*shape)
+    positions_BTP[..., POSITIONS.index("paragraph")] += 1 + torch.arange(shape[0])[:, None]
     targets_BT = ids_BT.masked_fill(~real_BT, IGNORED)
     if config.objective == "clm":
         targets_BT[:, 0] = IGNORED

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from quartet.models.architectures import build
 from quartet.models.heads import tiled_logprobs
+from quartet.models.positions import AbsolutePositions
 from tests.models.shapes import KINDS, VOCABULARY, random_inputs, small
 
 
@@ -42,6 +43,35 @@ def test_a_causal_model_is_not_moved_by_later_indices_over_the_maximum() -> None
         before_BTD, _ = network(ids_BT, positions_BTP, real_BT)
         after_BTD, _ = network(ids_BT, changed_BTP, real_BT)
         assert torch.equal(before_BTD[:, :7], after_BTD[:, :7]) != moved
+
+
+@pytest.mark.parametrize("objective", ["clm", "mlm", "lae"])
+def test_restarted_paragraphs_are_the_same_wherever_the_input_stands(objective: str) -> None:
+    """From the first page of a book to its last; with the others' rules a far one comes to other rows."""
+    torch.manual_seed(9)
+    kind = {**KINDS["tta-segments" if objective == "lae" else "segabert"], "objective": objective}
+    ids_BT, positions_BTP, real_BT = random_inputs(2, 16)
+    assert positions_BTP[..., 3].amax() > 0
+    far_BTP = positions_BTP.clone()
+    far_BTP[..., 3] += torch.tensor([[70], [900]])
+    for overflow, moved in (("restart", False), ("paper", True), ("released", True)):
+        network = build(small(**kind, maxima={"paragraph": 40, "overflow": overflow}), VOCABULARY).eval()
+        near_BTD, _ = network(ids_BT, positions_BTP, real_BT)
+        found_BTD, _ = network(ids_BT, far_BTP, real_BT)
+        assert torch.equal(near_BTD, found_BTD) != moved, overflow
+
+
+def test_restarted_paragraphs_come_under_the_maximum_as_the_papers_do() -> None:
+    positions = AbsolutePositions(
+        small(**KINDS["segabert"], maxima={"sentence": 4, "paragraph": 4, "overflow": "restart"})
+    )
+    kinds_BTP = torch.tensor([[9, 9, 10, 14], [3, 0, 4, 3]])[..., None].expand(2, 4, 4)
+    rows = dict(zip(positions.kinds, positions.indices(kinds_BTP), strict=True))
+    assert rows["paragraph"].tolist() == [[0, 0, 0, 3], [0, 0, 1, 0]], "from 0 0 1 5 and 0 -3 1 0"
+    assert rows["sentence"].tolist() == [[0, 0, 0, 3], [2, 0, 3, 2]], (
+        "from 9 9 10 14 and 3 0 4 3: as the paper"
+    )
+    assert rows["token"].tolist() == kinds_BTP[..., 0].tolist()
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -79,6 +109,10 @@ def test_which_released_offsets_leak() -> None:
         ({"recurrence": {"memory": 3}}, "only transformer-xl"),
         ({"spans": {"form": "released"}}, "only spans"),
         ({"maxima": {"token": 3}}, "no absolute positions"),
+        (
+            {"reads": "spans", "positions": ["token", "sentence"], "maxima": {"overflow": "restart"}},
+            "maxima.overflow restart is of paragraphs",
+        ),
         ({**KINDS["transformer-xl"], "position_init": "sinusoid"}, "not trained"),
         ({"adaptive": {"cutoffs": [5]}}, "head tied"),
         ({"adaptive": {"cutoffs": [5, 5]}, "head": "tied"}, "rise"),

@@ -118,12 +118,18 @@ class Places:
         nodes, maxima = self.nodes, self.config.maxima
         index_BT = nodes.op("Gather", "positions", nodes.number(POSITIONS.index(kind)), axis=2)
         last = nodes.number(len(self._state[f"positions.tables.{kind}.weight"]) - 1)
-        paper = maxima.overflow == "paper"
-        if self.config.objective != "clm" and (paper or kind == "paragraph"):
+        released = maxima.overflow == "released"
+        if maxima.overflow == "restart" and kind == "paragraph":
+            restarted_BT = nodes.op("Sub", index_BT, self._first(index_BT))
+            index_BT = nodes.op("Max", restarted_BT, nodes.number(0))
+        if self.config.objective != "clm" and (not released or kind == "paragraph"):
             largest_B1 = nodes.op("ReduceMax", index_BT, nodes.ints(1), keepdims=1)
             excess_B1 = nodes.op("Max", nodes.op("Sub", largest_B1, last), nodes.number(0))
-            if not paper:
-                first_B1 = nodes.op("Slice", index_BT, nodes.ints(0), nodes.ints(1), nodes.ints(1))
-                excess_B1 = nodes.op("Min", excess_B1, first_B1)
+            if released:
+                excess_B1 = nodes.op("Min", excess_B1, self._first(index_BT))
             index_BT = nodes.op("Max", nodes.op("Sub", index_BT, excess_B1), nodes.number(0))
         return nodes.op("Min", index_BT, last)
+
+    def _first(self, values_BT: str) -> str:
+        """(B, 1) the values of the first tokens."""
+        return self.nodes.op("Slice", values_BT, self.nodes.ints(0), self.nodes.ints(1), self.nodes.ints(1))

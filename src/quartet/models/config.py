@@ -65,14 +65,17 @@ class MaximaConfig:
     Attributes:
         token, sentence, paragraph: rows of each table.
         overflow: how an index over its maximum is brought down: ``paper``: by subtracting from all indices of the
-            example; ``released``: they stop at the last row, those of paragraphs after some subtracting. See
-            :func:`quartet.models.positions.fit_maximum` and :func:`~quartet.models.positions.released_maximum`.
+            example; ``released``: they stop at the last row, those of paragraphs after some subtracting;
+            ``restart``: those of paragraphs count from the example's first, whatever they are, and then as the paper,
+            so that an input of the middle of a book uses the rows that one of a single text uses. See
+            :func:`quartet.models.positions.fit_maximum`, :func:`~quartet.models.positions.released_maximum` and
+            :func:`~quartet.models.positions.from_first`.
     """
 
     token: Count = 256
     sentence: Count = 100
     paragraph: Count = 50
-    overflow: Literal["paper", "released"] = "paper"
+    overflow: Literal["paper", "released", "restart"] = "paper"
 
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
@@ -202,6 +205,8 @@ class ModelConfig:
         absolute = {"token", "sentence", "paragraph"} & set(self.positions) and not recurrent
         if self.maxima != MaximaConfig() and not absolute:
             return "maxima has settings, and there are no absolute positions of token, sentence or paragraph"
+        if self.maxima.overflow == "restart" and "paragraph" not in self.positions:
+            return "maxima.overflow restart is of paragraphs, and positions has none: add paragraph, or leave it out"
         if self.position_init != "normal" and recurrent:
             return "position_init means nothing for transformer-xl: its relative positions are not trained"
         return None

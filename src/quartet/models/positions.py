@@ -49,6 +49,17 @@ def released_maximum(indices_BT: Tensor, maximum: int, subtract: bool) -> Tensor
     return indices_BT.clamp(max=maximum - 1)
 
 
+def from_first(indices_BT: Tensor) -> Tensor:
+    """Indices counted from the first one of their example, as if a document began there.
+
+    ``[7, 7, 8, 9]`` becomes ``[0, 0, 1, 2]``; what is below the first one becomes 0.
+
+    Args:
+        indices_BT: indices of one kind, one example a row.
+    """
+    return (indices_BT - indices_BT[:, :1]).clamp(min=0)
+
+
 def sinusoids(rows: int, dim: int) -> Tensor:
     """(rows, dim) sines and cosines of Eq. 2 for the absolute positions 0, 1, 2, …, with a mean square of 1."""
     angles = torch.arange(rows)[:, None] * WAVELENGTH_BASE ** (-torch.arange(0, dim, 2) / dim)
@@ -90,12 +101,14 @@ class AbsolutePositions(nn.Module):
         found = []
         for kind, rows_RD in zip(self.kinds, self.rows(), strict=True):
             indices_BT = positions_BTP[..., POSITIONS.index(kind)]
+            if self.overflow == "restart" and kind == "paragraph":
+                indices_BT = from_first(indices_BT)
             if self.causal:  # what later tokens' indices are must not move earlier ones
                 found.append(indices_BT.clamp(max=len(rows_RD) - 1))
-            elif self.overflow == "paper":
-                found.append(fit_maximum(indices_BT, len(rows_RD)))
-            else:
+            elif self.overflow == "released":
                 found.append(released_maximum(indices_BT, len(rows_RD), subtract=kind == "paragraph"))
+            else:
+                found.append(fit_maximum(indices_BT, len(rows_RD)))
         return found
 
     def look_up(self, indices: Sequence[Tensor]) -> Tensor:
