@@ -22,7 +22,11 @@ class Stopwatch:
         self.rows: list[dict[str, Any]] = []
 
     def add(self, name: str, seconds: float, **facts: Any) -> None:
-        """Note that `name` took so many seconds; `facts` are numbers that go with it, e.g. ``steps=600``."""
+        """Note that `name` took so many seconds on what this process computes with.
+
+        Args:
+            facts: what goes with it, e.g. ``steps=600``; ``device=…`` where an earlier process did it.
+        """
         self.rows.append({"name": name, "seconds": round(seconds, 4), "device": hardware(), **facts})
         self._write()
 

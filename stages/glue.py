@@ -9,7 +9,7 @@ from pipeline.glue_rows import rows_of_search, summary, write_submission
 from pipeline.layout import Layout
 from pipeline.params import load
 from pipeline.progress import bar, say
-from pipeline.run import main
+from pipeline.run import hardware, main
 from pipeline.task_sets import sets_of
 from pipeline.tracking import stage_run
 from pipeline.trained import trained
@@ -41,13 +41,18 @@ def glue(name: str) -> None:
                     keep /= fingerprint(model, examples, protocol)
                     total = len(grid.plans(protocol.own_schedule)) * len(protocol.seeds)
                     with bar(f"{name} on {dataset}: trainings", total) as shown:
-                        found = search(model, examples, grid, protocol, keep, shown.advance)
+                        found = search(model, examples, grid, protocol, keep, shown.advance, hardware())
                     keeps.append(keep)
                     measured = list(rows_of_search(params, model, dataset, examples, found))
                     rows += measured
                     summaries[dataset] = summary(examples, found)
                     write_submission(folder, examples, found)
-                    run.stopwatch.add(f"tune/{dataset}/seed-{model.seed}", found.seconds, trainings=total)
+                    run.stopwatch.add(
+                        f"tune/{dataset}/seed-{model.seed}",
+                        found.seconds,
+                        device=" and ".join(found.devices),
+                        trainings=total,
+                    )
                     first = measured[0]
                     say(f"{name} on {dataset}: {first.metric} {100 * first.value:.1f} ({first.split})")
                 write_json(folder / "summary.json", summaries)

@@ -14,7 +14,7 @@ from pipeline.layout import MANIFEST, TOKENIZER, Layout
 from pipeline.params import Model, Params, entry, load
 from pipeline.progress import bar, say
 from pipeline.results import rows_of
-from pipeline.run import choose_device, main, set_threads
+from pipeline.run import choose_device, hardware, main, set_threads
 from pipeline.tracking import Run, stage_run
 from quartet.files import atomic_dir, atomic_path, read_json, sha256, write_json
 from quartet.models.checkpoint import ModelCard, copy_model, load_card, save_model
@@ -60,9 +60,7 @@ def pretrain(name: str) -> None:
                 train_seed(layout, name, model, seed, folder, device, machine, run)
             (folder / "resume.ckpt").unlink(missing_ok=True)
             done = read_json(folder / "curve.json")["run"]
-            run.stopwatch.add(
-                f"train/seed-{seed}", done["seconds"], steps=done["steps"], measures=done["measures"]
-            )
+            run.stopwatch.add(f"train/seed-{seed}", **done)
         with atomic_dir(layout.models / name) as output:
             for seed, folder in finished.items():
                 place = output if seed == params.seeds[0] else output / f"seed-{seed}"
@@ -185,6 +183,7 @@ def train_seed(
             "cut": trained.cut,
             "run": {
                 "seconds": trained.seconds,
+                "device": hardware(),
                 "steps": trained.steps,
                 "measures": speed(model, trained, device, machine),
             },

@@ -16,7 +16,7 @@ from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params, Translator, entry, load
 from pipeline.progress import bar, say
 from pipeline.results import rows_of
-from pipeline.run import choose_device, main, set_threads
+from pipeline.run import choose_device, hardware, main, set_threads
 from pipeline.tracking import Run, stage_run
 from quartet.files import MANIFEST_VERSION, atomic_dir, atomic_path, read_json, sha256, write_json
 from quartet.nbest.generate import beam, translation, writing
@@ -159,7 +159,12 @@ def train(
             "targets": trained.targets,
             "tokens": trained.tokens,
             "dropped": {split: each.dropped for split, each in pairs.items()},
-            "run": {"seconds": trained.seconds, "steps": trained.steps, "tokens": trained.run_tokens},
+            "run": {
+                "seconds": trained.seconds,
+                "device": hardware(),
+                "steps": trained.steps,
+                "tokens": trained.run_tokens,
+            },
         },
     )
     with atomic_dir(folder / "model") as output:

@@ -71,6 +71,7 @@ def found() -> Search:
         {seed: {"dev": np.array(one), "test": np.array([1.0, 0.0])} for seed, one in said.items()},
         {"train": 2, "dev": 1, "test": 0},
         12.5,
+        ("cpu",),
     )
 
 

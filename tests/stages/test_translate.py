@@ -13,7 +13,7 @@ import stages.translate
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import load
 from quartet.errors import InputError
-from quartet.files import read_json, sha256
+from quartet.files import read_json, read_jsonl, sha256
 from quartet.nbest.formats import Files, read
 from quartet.nbest.generate.translation import load_translator
 from quartet.results import read_results
@@ -104,8 +104,11 @@ def test_lists_and_their_provenance(layout: Layout, workspace: Path, monkeypatch
     first = outputs(layout)
     with monkeypatch.context() as patch:
         patch.setattr(stages.translate, "fit_translator", refused)
+        patch.setattr("pipeline.timing.hardware", lambda: "another processor")
         translate(NAME)
         assert outputs(layout) == first
+        computed_on = {row["name"]: row["device"] for _, row in read_jsonl(layout.timing("translate", NAME))}
+        assert computed_on["search/dev"] == "another processor" != computed_on["train"]
         change(workspace, "beam: {size: 4", "beam: {size: 2")
         translate(NAME)  # another search needs no other training
     assert read_json(folder / MANIFEST)["weights"] == manifest["weights"]

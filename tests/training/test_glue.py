@@ -163,8 +163,10 @@ def test_the_grid_is_the_papers() -> None:
 def test_the_choice_is_the_highest_median_and_the_report_the_median_seed() -> None:
     low, high = Point(16, 1e-3, 2), Point(16, 1e-3, 4)
     scores = {low: {1: 0.9, 2: 0.1, 3: 0.2}, high: {1: 0.3, 2: 0.5, 3: 0.4}}
-    assert Search(high, scores, {}, {}, 0.0).middle == 3
-    assert Search(low, {low: {5: 0.3, 6: 0.2, 7: 0.1, 8: 0.4}}, {}, {}, 0.0).middle == 6, "the lower of two"
+    assert Search(high, scores, {}, {}, 0.0, ()).middle == 3
+    assert Search(low, {low: {5: 0.3, 6: 0.2, 7: 0.1, 8: 0.4}}, {}, {}, 0.0, ()).middle == 6, (
+        "the lower of two"
+    )
 
 
 def test_a_search_chooses_on_dev_alone_by_the_median(
@@ -208,7 +210,7 @@ def test_a_killed_search_goes_on(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        search(model, examples, grid, protocol, tmp_path / "killed", kill)
+        search(model, examples, grid, protocol, tmp_path / "killed", kill, "a card")
     trained = []
 
     def counted(*given: object) -> object:
@@ -216,8 +218,9 @@ def test_a_killed_search_goes_on(
         return fine_tune(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(glue_search, "fine_tune", counted)
-    resumed = search(model, examples, grid, protocol, tmp_path / "killed")
+    resumed = search(model, examples, grid, protocol, tmp_path / "killed", device="a processor")
     assert len(trained) == 1
+    assert resumed.devices == ("a card", "a processor"), "what computed each, not what reads them"
     whole = search(model, examples, grid, protocol, tmp_path / "whole")
     assert len(trained) == 5
     assert resumed.scores == whole.scores

@@ -39,6 +39,7 @@ class Search:
         predictions: of `point`, by seed and split, as :mod:`quartet.evaluation.glue` has them.
         cut: by split, train included, the inputs that lost tokens.
         seconds: that all trainings took, with those that an earlier run of the search had done.
+        devices: what computed them, in words, in the order in which they came.
     """
 
     point: Point
@@ -46,6 +47,7 @@ class Search:
     predictions: dict[int, dict[str, Floats]]
     cut: dict[str, int]
     seconds: float
+    devices: tuple[str, ...]
 
     @property
     def middle(self) -> int:
@@ -62,6 +64,7 @@ def search(
     protocol: Protocol,
     keep: Path,
     advance: Callable[[], object] = lambda: None,
+    device: str = "not noted",
 ) -> Search:
     """Fine-tune the model with every choice and seed, and choose on dev.
 
@@ -69,6 +72,7 @@ def search(
         keep: a folder of finished trainings, one file each, which are not done again. Its name must tell apart what
             decides them: see `fingerprint`.
         advance: called after each training, done now or found in `keep`.
+        device: what computes, in words; it is kept with each training that is done now.
 
     Raises:
         InputError: the model reads streams, `max_length` is over the model's, or a training diverged.
@@ -83,10 +87,14 @@ def search(
     scores: dict[Point, dict[int, float]] = {}
     found: dict[tuple[Point, int], dict[str, Floats]] = {}
     seconds = 0.0
+    devices: list[str] = []
     for plan in grid.plans(protocol.own_schedule):
         for seed in protocol.seeds:
-            took, kept = _kept(model, len(task.labels), train, others, plan, seed, protocol, keep)
+            (took, by), kept = _kept(
+                model, len(task.labels), train, others, plan, seed, protocol, keep, device
+            )
             seconds += took
+            devices.append(by)
             for point in plan.points:
                 predictions = {
                     split: np.array(values, dtype=np.float64) for split, values in kept[point.epochs].items()
@@ -103,6 +111,7 @@ def search(
         {seed: found[best, seed] for seed in protocol.seeds},
         {split: sum(one.cut > 0 for one in inputs) for split, inputs in encoded.items()},
         seconds,
+        tuple(dict.fromkeys(devices)),
     )
 
 
@@ -154,19 +163,19 @@ def _kept(
     seed: int,
     protocol: Protocol,
     keep: Path,
-) -> tuple[float, Predictions]:
-    """The seconds and the predictions of a training, from its file or done now."""
+    device: str,
+) -> tuple[tuple[float, str], Predictions]:
+    """The seconds, the device and the predictions of a training, from its file or done now."""
     path = keep / f"{plan.batch_size}-{plan.learning_rate:g}-{plan.epochs}.seed-{seed}.json"
     if path.is_file():
         content = read_json(path)
         known: Predictions = {int(epochs): splits for epochs, splits in content["epochs"].items()}
         if set(plan.read_after) <= set(known):
-            return content["seconds"], known
+            return (content["seconds"], content["device"]), known
     started = time.perf_counter()
     settings = Tuning(plan.epochs, plan.batch_size, plan.learning_rate, protocol.warmup, seed)
     found = fine_tune(model, labels, train, others, settings, protocol.pooling, plan.read_after)
     seconds = round(time.perf_counter() - started, 3)
-    write_json(
-        path, {"seconds": seconds, "epochs": {str(epochs): splits for epochs, splits in found.items()}}
-    )
-    return seconds, found
+    epochs = {str(epochs): splits for epochs, splits in found.items()}
+    write_json(path, {"seconds": seconds, "device": device, "epochs": epochs})
+    return (seconds, device), found
