@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from quartet.models import fused_loss
+from quartet.models import fused_loss, linear
 from quartet.models.fused_loss import summed_cross_entropy
 
 ROWS, DIM, VOCABULARY = 37, 6, 50
@@ -42,7 +42,11 @@ def test_value_and_gradients(rows_at_once: int, tile: int, monkeypatch: pytest.M
         torch.testing.assert_close(ours, theirs)
 
 
-def test_in_bfloat16_it_is_as_near_as_the_framework_is() -> None:
+@pytest.mark.parametrize("instructions", [True, False], ids=["has bfloat16", "imitates it"])
+def test_in_bfloat16_it_is_as_near_as_the_framework_is(
+    instructions: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(linear, "has_bfloat16", lambda: instructions)
     exact = inputs(torch.float32)
     plain(*exact[0], exact[1]).backward()
     wanted = [tensor.grad for tensor in exact[0]]

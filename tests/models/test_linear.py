@@ -1,4 +1,4 @@
-"""Linear maps by oneDNN give what PyTorch's own give, and so do their gradients."""
+"""Linear maps by oneDNN, or of imitated bfloat16, give what PyTorch's own give, and so do their gradients."""
 
 from __future__ import annotations
 
@@ -29,6 +29,13 @@ def maker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(module, "is_intel", lambda: request.param)
 
 
+@pytest.fixture(params=[True, False], ids=["has bfloat16", "imitates it"])
+def instructions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether this processor counts as one that multiplies bfloat16."""
+    monkeypatch.setattr(module, "has_bfloat16", lambda: request.param)
+    return bool(request.param)
+
+
 def drawn(shape: tuple[int, ...], dtype: torch.dtype = torch.float32) -> list[Tensor]:
     """x (*shape, 16), W (40, 16) and b (40,), each with a gradient to come."""
     torch.manual_seed(len(shape))
@@ -41,7 +48,7 @@ def test_this_pytorch_has_the_quicker_way() -> None:
     assert has_onednn()
 
 
-@pytest.mark.usefixtures("maker")
+@pytest.mark.usefixtures("maker", "instructions")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("biased", [True, False], ids=["bias", "no bias"])
@@ -60,7 +67,7 @@ def test_values_and_gradients_are_those_of_pytorch(
         torch.testing.assert_close(linear(*ours), expected.detach())
 
 
-@pytest.mark.usefixtures("maker")
+@pytest.mark.usefixtures("maker", "instructions")
 @pytest.mark.parametrize("rows", [0, 1, 24])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
 def test_gradients_by_themselves(rows: int, dtype: torch.dtype) -> None:
@@ -96,10 +103,49 @@ def test_a_gradient_that_nobody_wants_is_not_made() -> None:
     assert bias.grad is None
 
 
-def test_autocast_keeps_its_type() -> None:
-    x, weight, bias = drawn((24,))
+@pytest.mark.usefixtures("maker", "instructions")
+@pytest.mark.parametrize("biased", [True, False], ids=["bias", "no bias"])
+def test_under_autocast_it_is_pytorchs(biased: bool) -> None:
+    ours, theirs = drawn((3, 7))[: 2 + biased], drawn((3, 7))[: 2 + biased]
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert linear(x, weight, bias).dtype == torch.bfloat16
+        found, expected = linear(*ours), F.linear(*theirs)
+    assert found.dtype == expected.dtype == torch.bfloat16
+    torch.testing.assert_close(found, expected)
+    direction = torch.randn_like(expected)
+    found.backward(direction)
+    expected.backward(direction)
+    for one, other in zip(ours, theirs, strict=True):
+        assert one.grad is not None
+        assert one.grad.dtype == torch.float32
+        torch.testing.assert_close(one.grad, other.grad, rtol=0.016, atol=1e-5)
+
+
+def test_imitated_bfloat16_is_multiplied_in_float32(
+    instructions: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[torch.dtype] = []
+
+    def may_take_onednn(x: Tensor, weight_OI: Tensor) -> bool:
+        seen.append(x.dtype)
+        return False
+
+    monkeypatch.setattr(module, "_may_take_onednn", may_take_onednn)
+    monkeypatch.setattr(module, "is_intel", lambda: False)
+    x_NI, weight_OI, bias_O = (tensor.detach().bfloat16() for tensor in drawn((24,)))
+    grad_NO = product(x_NI, weight_OI, bias_O)
+    input_gradient(grad_NO, weight_OI)
+    weight_gradient(grad_NO, x_NI)
+    assert set(seen) == {torch.bfloat16 if instructions else torch.float32}
+
+
+def test_imitated_bfloat16_is_the_exact_product_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "has_bfloat16", lambda: False)
+    x_NI, weight_OI, bias_O = (tensor.detach().bfloat16() for tensor in drawn((24,)))
+    exact_NO = F.linear(x_NI.double(), weight_OI.double(), bias_O.double())
+    # Near the middle between two bfloat16 numbers, float32's sum may fall to the other one.
+    torch.testing.assert_close(
+        product(x_NI, weight_OI, bias_O).double(), exact_NO, rtol=2**-8 + 1e-6, atol=1e-6
+    )
 
 
 def test_networks_of_others_are_quickened_in_their_place() -> None:

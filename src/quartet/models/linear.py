@@ -2,7 +2,9 @@
 
 ``torch.nn.functional.linear`` takes float32 products to MKL, which is two to four times as slow as oneDNN on AMD's
 processors. On Intel's it is slower for few rows, and quicker in training, above all for the products of gradients,
-whose matrices lie across (``docs/speed.md``). bfloat16 products go to oneDNN anyway.
+whose matrices lie across (``docs/speed.md``). bfloat16 products go to oneDNN anyway, where the processor multiplies
+bfloat16. Where it does not, PyTorch's imitation may take 60 times as long as float32. There the product of the same
+bfloat16 numbers is made in float32 and rounded to bfloat16: what the instructions do too, which sum up in float32.
 """
 
 from __future__ import annotations
@@ -25,8 +27,17 @@ def has_onednn() -> bool:
     return x86 and torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 
 
+@cache
+def has_bfloat16() -> bool:
+    """Whether this processor multiplies bfloat16, and does not only imitate it."""
+    found = torch.cpu.get_capabilities()
+    return any(found.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16", "sve_bf16"))
+
+
 def product(x: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor:
     """x W^T + b without a gradient, for x (..., I) on any device and in any type."""
+    if _is_imitated(x):
+        return product(x.float(), weight_OI.float(), None if bias_O is None else bias_O.float()).to(x.dtype)
     if _may_take_onednn(x, weight_OI):
         output: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight_OI, bias_O, "none", [], "")
         return output
@@ -35,6 +46,8 @@ def product(x: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tenso
 
 def input_gradient(grad: Tensor, weight_OI: Tensor) -> Tensor:
     """grad W (..., I) for grad (..., O): the gradient of :func:`product` with respect to x."""
+    if _is_imitated(grad):
+        return input_gradient(grad.float(), weight_OI.float()).to(grad.dtype)
     return grad @ weight_OI if is_intel() else product(grad, weight_OI.T)
 
 
@@ -44,6 +57,9 @@ def weight_gradient(grad_NO: Tensor, x_NI: Tensor, earlier_OI: Tensor | None = N
     Args:
         earlier_OI: the same of other rows, in whose place the sum comes then. It may be of a wider type.
     """
+    if _is_imitated(grad_NO):
+        own_OI = weight_gradient(grad_NO.float(), x_NI.float()).to(grad_NO.dtype)
+        return own_OI if earlier_OI is None else earlier_OI.add_(own_OI)
     by_onednn = _may_take_onednn(grad_NO, x_NI) and not is_intel()
     if earlier_OI is not None and earlier_OI.dtype == grad_NO.dtype and not by_onednn:
         return earlier_OI.addmm_(grad_NO.T, x_NI)
@@ -55,14 +71,24 @@ def _may_take_onednn(x: Tensor, weight_OI: Tensor) -> bool:
     return x.is_cpu and x.dtype == weight_OI.dtype == torch.float32 and x.numel() > 0 and has_onednn()
 
 
+def _is_imitated(x: Tensor) -> bool:
+    return x.is_cpu and x.dtype == torch.bfloat16 and not has_bfloat16()
+
+
 def linear(x: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor:
     """``F.linear``: x W^T + b for x (..., I), with its gradients."""
-    if (
-        not x.is_cpu
-        or x.dtype != torch.float32
-        or torch.is_autocast_enabled("cpu")
-        or torch.compiler.is_compiling()
-    ):
+    if not x.is_cpu or torch.compiler.is_compiling():
+        return F.linear(x, weight_OI, bias_O)
+    if torch.is_autocast_enabled("cpu"):
+        if has_bfloat16() or torch.get_autocast_dtype("cpu") != torch.bfloat16:
+            return F.linear(x, weight_OI, bias_O)
+        bias_O = None if bias_O is None else bias_O.bfloat16()
+        with torch.autocast("cpu", enabled=False):
+            return linear(x.bfloat16(), weight_OI.bfloat16(), bias_O)
+    if _is_imitated(x):
+        imitated: Tensor = _Linear.apply(x, weight_OI, bias_O)  # type: ignore[no-untyped-call]
+        return imitated
+    if x.dtype != torch.float32:
         return F.linear(x, weight_OI, bias_O)
     if not torch.is_grad_enabled():
         return product(x, weight_OI, bias_O)
@@ -73,7 +99,7 @@ def linear(x: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor
 
 
 class _Linear(torch.autograd.Function):
-    """All three products by oneDNN."""
+    """All three products by the functions above."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight_OI: Tensor, bias_O: Tensor | None) -> Tensor:

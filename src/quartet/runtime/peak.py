@@ -17,8 +17,11 @@ from quartet.models.linear import product
 #: Square matrices of this size keep every device busy, and take a CPU some milliseconds.
 SIZE = {"cpu": 2048, "cuda": 8192}
 
-#: Products timed, after two that are not; the quickest counts.
-REPEATS = 8
+#: Products timed; the quickest counts.
+REPEATS = 10
+
+#: Seconds after which no other is begun: an imitated type takes many for one.
+LONGEST = 5.0
 
 TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
@@ -37,14 +40,15 @@ def matrix_product_peak(
     size = SIZE[kind]
     left = torch.randn(size, size).to(device, TYPES[precision])
     right = torch.randn(size, size).to(device, TYPES[precision])
-    best = float("inf")
-    for repeat in range(REPEATS + 2):
+    best, started = float("inf"), time.perf_counter()
+    for _ in range(REPEATS):
         begun = time.perf_counter()
         multiply(left, right)
         if kind == "cuda":
             torch.cuda.synchronize()
-        if repeat >= 2:
-            best = min(best, time.perf_counter() - begun)
+        best = min(best, time.perf_counter() - begun)
+        if time.perf_counter() - started > LONGEST:
+            break
     return 2.0 * size**3 / best
 
 

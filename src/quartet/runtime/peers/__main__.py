@@ -16,6 +16,7 @@ from rich.console import Console
 
 from quartet.cli import user_errors
 from quartet.errors import InputError
+from quartet.models.linear import has_bfloat16
 from quartet.runtime.memory import keep_freed_memory
 from quartet.runtime.peers import (
     growth,
@@ -208,11 +209,8 @@ def _sentences(path: Path) -> list[str]:
 
 def _precisions(device: str) -> list[Precision]:
     """fp32, and bf16 where the device computes with it and does not only imitate it."""
-    if device.startswith("cuda"):
-        has = torch.cuda.is_bf16_supported(including_emulation=False)
-    else:
-        capabilities = torch.cpu.get_capabilities()
-        has = any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16"))
+    on_gpu = device.startswith("cuda")
+    has = torch.cuda.is_bf16_supported(including_emulation=False) if on_gpu else has_bfloat16()
     return [Precision.fp32, Precision.bf16] if has else [Precision.fp32]
 
 
