@@ -23,10 +23,13 @@ from quartet.models.linear import (
 SHAPES = [(1,), (24,), (3, 7), (0,), (2, 0)]
 
 
-@pytest.fixture(params=[True, False], ids=["Intel", "others"])
-def maker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(params=["Intel", "others with AVX-512", "others"])
+def maker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """The ways of Intel's processors and of others', on whichever this one is."""
-    monkeypatch.setattr(module, "is_intel", lambda: request.param)
+    kind = str(request.param)
+    monkeypatch.setattr(module, "is_intel", lambda: kind == "Intel")
+    monkeypatch.setattr(module, "has_avx512", lambda: kind != "others")
+    return kind
 
 
 @pytest.fixture(params=[True, False], ids=["has bfloat16", "imitates it"])
@@ -85,6 +88,26 @@ def test_gradients_by_themselves(rows: int, dtype: torch.dtype) -> None:
         together_OI = weight_gradient(grad_NO, x_NI, earlier_OI)
         assert together_OI is earlier_OI
         torch.testing.assert_close(together_OI, 1 + expected_OI.to(wide), **near)
+
+
+@pytest.mark.skipif(not has_onednn(), reason="no oneDNN to choose")
+def test_each_processor_has_its_quicker_library(maker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forward without a gradient, forward of a training, and both products of gradients."""
+    by_onednn: list[str] = []
+    real = torch.ops.mkldnn._linear_pointwise
+
+    def pointwise(x: Tensor, weight_OI: Tensor, *others: object) -> Tensor:
+        by_onednn.append("product")
+        return real(x, weight_OI, *others)  # type: ignore[no-any-return]
+
+    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", pointwise)
+    x, weight, bias = drawn((24,))
+    with torch.no_grad():
+        linear(x, weight, bias)
+    reading = len(by_onednn)
+    linear(x, weight, bias).sum().backward()
+    expected = {"Intel": (1, 0), "others with AVX-512": (1, 3), "others": (0, 0)}
+    assert (reading, len(by_onednn) - reading) == expected[maker]
 
 
 def test_matrices_may_lie_in_any_order() -> None:

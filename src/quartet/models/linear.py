@@ -1,10 +1,12 @@
 """Linear maps by the quicker of the two matrix libraries that PyTorch has on x86 CPUs.
 
 ``torch.nn.functional.linear`` takes float32 products to MKL, which is two to four times as slow as oneDNN on AMD's
-processors. On Intel's it is slower for few rows, and quicker in training, above all for the products of gradients,
-whose matrices lie across (``docs/speed.md``). bfloat16 products go to oneDNN anyway, where the processor multiplies
-bfloat16. Where it does not, PyTorch's imitation may take 60 times as long as float32. There the product of the same
-bfloat16 numbers is made in float32 and rounded to bfloat16: what the instructions do too, which sum up in float32.
+processors with AVX-512, and quicker than oneDNN on those without. On Intel's it is slower for few rows, and quicker in
+training, above all for the products of gradients, whose matrices lie across (``docs/speed.md``).
+
+bfloat16 products go to oneDNN anyway, where the processor multiplies bfloat16. Where it does not, PyTorch's imitation
+may take 60 times as long as float32. There the product of the same bfloat16 numbers is made in float32 and rounded to
+bfloat16: what the instructions do too, which sum up in float32.
 """
 
 from __future__ import annotations
@@ -25,6 +27,12 @@ def has_onednn() -> bool:
     """Whether this PyTorch multiplies float32 matrices by oneDNN, on a processor that it was made for."""
     x86 = platform.machine().lower() in ("x86_64", "amd64")
     return x86 and torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+
+
+@cache
+def has_avx512() -> bool:
+    """Whether this processor has AVX-512, which of AMD's processors only oneDNN uses."""
+    return bool(torch.cpu.get_capabilities().get("avx512_f"))
 
 
 @cache
@@ -68,7 +76,9 @@ def weight_gradient(grad_NO: Tensor, x_NI: Tensor, earlier_OI: Tensor | None = N
 
 
 def _may_take_onednn(x: Tensor, weight_OI: Tensor) -> bool:
-    return x.is_cpu and x.dtype == weight_OI.dtype == torch.float32 and x.numel() > 0 and has_onednn()
+    if not x.is_cpu or not x.dtype == weight_OI.dtype == torch.float32 or x.numel() == 0:
+        return False
+    return has_onednn() and (is_intel() or has_avx512())
 
 
 def _is_imitated(x: Tensor) -> bool:
@@ -92,7 +102,7 @@ def linear(x: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor
         return F.linear(x, weight_OI, bias_O)
     if not torch.is_grad_enabled():
         return product(x, weight_OI, bias_O)
-    if is_intel():
+    if is_intel() or not has_avx512():
         return F.linear(x, weight_OI, bias_O)
     output: Tensor = _Linear.apply(x, weight_OI, bias_O)  # type: ignore[no-untyped-call]
     return output

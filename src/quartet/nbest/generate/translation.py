@@ -20,6 +20,7 @@ from torch import Tensor
 
 from quartet.errors import InputError
 from quartet.files import read_json, write_json
+from quartet.models.linear import quicken
 from quartet.nbest.generate.config import TranslatorConfig
 from quartet.nbest.generate.vocabulary import PieceTokenizer
 from quartet.training.config import TrainingConfig
@@ -70,7 +71,9 @@ def build(config: TranslatorConfig, vocabulary: int) -> MarianMTModel:
         decoder_start_token_id=tokenizer.bos_id,
         forced_eos_token_id=None,  # it would count an [EOS] that it forces as certain
     )
-    return MarianMTModel(settings)
+    network = MarianMTModel(settings)
+    quicken(network)
+    return network
 
 
 def parameter_count(network: MarianMTModel) -> int:
