@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 import transformers
+from torch import nn
 
 from quartet.errors import InputError
+from quartet.models.linear import Linear
 from quartet.nbest.generate.translation import (
     CARD,
     TOKENIZER,
@@ -56,6 +58,12 @@ def test_each_tensor_is_saved_once_and_shared_ones_stay_shared(toy_translator: T
     fill(network, tensors)
     assert network.lm_head.weight is network.model.encoder.embed_tokens.weight
     assert torch.equal(network.lm_head.weight, toy_translator.network.lm_head.weight)
+
+
+def test_its_products_go_to_the_quicker_library() -> None:
+    network = build(toy.MODEL, 340)
+    assert isinstance(network.lm_head, Linear)
+    assert not [name for name, module in network.named_modules() if type(module) is nn.Linear]
 
 
 def test_an_output_layer_of_its_own_is_saved_too(tmp_path: Path, toy_translator: Translator) -> None:
