@@ -110,6 +110,7 @@ def _variant(model: Model) -> tuple[str, ...]:
         "spans as released": model.spans.form == "released",
         "overflow as released": model.maxima.overflow == "released",
         "paragraphs from the input's first": model.maxima.overflow == "restart",
+        "kinds start apart": model.position_init == "split-sinusoid",
         f"from {model.init_from}": model.init_from is not None,
         "best weights": model.training.weights == "best",
     }

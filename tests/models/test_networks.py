@@ -45,6 +45,24 @@ def test_a_causal_model_is_not_moved_by_later_indices_over_the_maximum() -> None
         assert torch.equal(before_BTD[:, :7], after_BTD[:, :7]) != moved
 
 
+def test_kinds_of_position_start_apart_in_a_split_sinusoid() -> None:
+    """As one sinusoid, the third token of the fifth sentence starts as the fifth token of the third."""
+    positions_BTP = torch.tensor([[[0, 3, 5, 0], [0, 5, 3, 0]]])
+    for start in ("sinusoid", "split-sinusoid"):
+        config = small(**{**KINDS["segabert"], "position_init": start})
+        positions = AbsolutePositions(config)
+        positions.initialise(config)
+        one_D, other_D = positions(positions_BTP)[0]
+        assert torch.allclose(one_D, other_D) == (start == "sinusoid")
+    tables = [table_RD.detach() for table_RD in positions.rows()]
+    for at, table_RD in enumerate(tables):
+        assert (table_RD.pow(2).sum(-1) / config.init_std**2).allclose(torch.tensor(8.0)), (
+            "a third of 24 each"
+        )
+        for other_RD in tables[at + 1 :]:
+            assert not (table_RD @ other_RD.T).any()
+
+
 @pytest.mark.parametrize("objective", ["clm", "mlm", "lae"])
 def test_restarted_paragraphs_are_the_same_wherever_the_input_stands(objective: str) -> None:
     """From the first page of a book to its last; with the others' rules a far one comes to other rows."""
@@ -114,6 +132,7 @@ def test_which_released_offsets_leak() -> None:
             "maxima.overflow restart is of paragraphs",
         ),
         ({**KINDS["transformer-xl"], "position_init": "sinusoid"}, "not trained"),
+        ({"position_init": "split-sinusoid"}, "positions has one"),
         ({"adaptive": {"cutoffs": [5]}}, "head tied"),
         ({"adaptive": {"cutoffs": [5, 5]}, "head": "tied"}, "rise"),
         ({"adaptive": {"div_val": 2}, "head": "tied"}, "without cutoffs"),

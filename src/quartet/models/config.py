@@ -126,7 +126,9 @@ class ModelConfig:
         init_std: standard deviation of the initial weights. BERT's is 0.02, for a width of 768; narrow models need
             more.
         position_init: trained absolute positions start as ``normal`` noise (BERT), or as a ``sinusoid`` (Vaswani et
-            al. 2017, scaled to `init_std`), in which neighbours are alike from the start.
+            al. 2017, scaled to `init_std`), in which neighbours are alike from the start. Several kinds then start as
+            the same one, so that which is which is to be learned; ``split-sinusoid`` gives each kind a share of the
+            width, as Segatron-XL has it (Eq. 3), and nothing elsewhere.
         head: ``transform``: dense, GELU, normalisation, then the tied embedding (BERT's); ``tied``: the embedding
             alone.
         norm_epsilon: what layer normalisation adds to the variance; BERT's is 1e-12.
@@ -146,7 +148,7 @@ class ModelConfig:
     attention_dropout: Fraction = 0.0
     max_length: Annotated[int, Field(ge=4)] = 128
     init_std: Annotated[float, Field(gt=0.0)] = 0.02
-    position_init: Literal["normal", "sinusoid"] = "normal"
+    position_init: Literal["normal", "sinusoid", "split-sinusoid"] = "normal"
     head: Literal["transform", "tied"] = "transform"
     norm_epsilon: Annotated[float, Field(gt=0.0)] = 1e-5
     init_from: Annotated[str, Field(min_length=1)] | None = None
@@ -209,6 +211,8 @@ class ModelConfig:
             return "maxima.overflow restart is of paragraphs, and positions has none: add paragraph, or leave it out"
         if self.position_init != "normal" and recurrent:
             return "position_init means nothing for transformer-xl: its relative positions are not trained"
+        if self.position_init == "split-sinusoid" and len(self.positions) == 1:
+            return "position_init split-sinusoid divides the width among kinds, and positions has one: take sinusoid"
         return None
 
     def _unfit(self) -> str | None:

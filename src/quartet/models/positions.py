@@ -84,13 +84,17 @@ class AbsolutePositions(nn.Module):
 
     def initialise(self, config: ModelConfig) -> None:
         """Give each table its first values, as ``position_init`` says."""
-        for table in self.tables.values():
-            assert isinstance(table, nn.Embedding)
-            if config.position_init == "sinusoid":
-                with torch.no_grad():
-                    table.weight.copy_(config.init_std * sinusoids(*table.weight.shape))
-            else:
-                nn.init.normal_(table.weight, std=config.init_std)
+        split = config.position_init == "split-sinusoid"
+        widths = split_dimension(config.dim, len(self.kinds)) if split else [config.dim] * len(self.kinds)
+        at = 0
+        for table_RD, width in zip(self.rows(), widths, strict=True):
+            if config.position_init == "normal":
+                nn.init.normal_(table_RD, std=config.init_std)
+                continue
+            with torch.no_grad():
+                table_RD.zero_()
+                table_RD[:, at : at + width] = config.init_std * sinusoids(len(table_RD), width)
+            at += width * split
 
     def rows(self) -> list[Tensor]:
         """The tables, (rows, D) each."""
