@@ -52,7 +52,7 @@ def test_every_model_of_the_text_exists() -> None:
         assert name in models
 
 
-@pytest.mark.parametrize("name", ["small", "small-seeds", "small-bert"])
+@pytest.mark.parametrize("name", ["small", "small-seeds", "small-bert", "small-positions"])
 def test_the_presets_of_the_studies_are_what_ran(name: str) -> None:
     preset = ROOT / "presets" / f"{name}.yaml"
     assert preset.read_bytes() == (ROOT / "reports" / name / "params.yaml").read_bytes()
@@ -92,6 +92,72 @@ def test_three_trainings_of_bert_are_of_the_same_study() -> None:
     assert replace(seeds.nli, random_control=True) == small.nli
     for section in ("segmentation", "bootstrap", "glue"):
         assert getattr(seeds, section) == getattr(small, section), section
+
+
+def test_other_positions_of_segabert_are_of_the_same_study() -> None:
+    small, others = (load(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-positions"))
+    for section in ("corpora", "tokenizers", "tasks"):
+        ours, theirs = getattr(others, section), getattr(small, section)
+        assert ours == {name: theirs[name] for name in ours}, section
+    segabert = small.models["segabert"]
+    restart = replace(segabert, maxima=replace(segabert.maxima, overflow="restart"))
+    assert others.models == {
+        "bert-": small.models["bert-"],
+        "segabert-restart": restart,
+        "segabert-restart-split": replace(restart, position_init="split-sinusoid"),
+    }
+    for section in ("segmentation", "bootstrap", "glue"):
+        assert getattr(others, section) == getattr(small, section), section
+
+
+def test_what_other_positions_change_in_segabert_is_what_their_report_says() -> None:
+    small, others = (
+        Cells(read_results(ROOT / "reports" / name / "results.jsonl"))
+        for name in ("small", "small-positions")
+    )
+    models = {
+        "bert-": others,
+        "segabert": small,
+        "segabert-restart": others,
+        "segabert-restart-split": others,
+    }
+    text = " ".join(README.split())
+    for (table, dataset, split, metric), scale, digits, says in (
+        (("training", "books", "valid", "loss"), 1, 2, "validation loss of {} nats against {}, {} and {}"),
+        (("perplexity", "books", "test", "pppl"), 1, 1, "pseudo-perplexity of {} against {}, {} and {}"),
+        (("glue", "mnli-part", "dev_matched", "accuracy"), 100, 1, "MNLI {} against {}, {} and {} %"),
+    ):
+        told = []
+        for model, found in models.items():
+            cell = found.find(Place(table, dataset, split, model, metric))
+            assert cell is not None
+            told.append(f"{scale * cell.value:.{digits}f}")
+        assert says.format(*told) in text
+    for pair in ("bert- - segabert-restart", "bert- - segabert-restart-split"):
+        row = others.find(Place("perplexity-pairs", "books", "test", pair, "loss-difference"))
+        assert row is not None
+        assert as_perplexity(row.rows[0]) in text
+    pair = others.find(
+        Place(
+            "perplexity-pairs",
+            "books",
+            "test",
+            "segabert-restart - segabert-restart-split",
+            "loss-difference",
+        )
+    )
+    assert pair is not None
+    assert f"({as_perplexity(pair.rows[0])} between the last two)" in text
+    luck = [
+        small.find(Place(*place))
+        for place in (
+            ("training", "books", "valid", "bert-", "loss"),
+            ("perplexity", "books", "test", "bert-", "pppl"),
+            ("glue", "mnli-part", "dev_matched", "bert-", "accuracy"),
+        )
+    ]
+    loss, pppl, accuracy = (cell.value for cell in luck if cell is not None)
+    assert f"came to {loss:.2f} nats, {pppl:.1f} and {100 * accuracy:.1f} %" in text
 
 
 def test_what_further_seeds_change_in_bert_is_what_their_report_says() -> None:
