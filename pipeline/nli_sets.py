@@ -105,7 +105,12 @@ def accuracy_row(
 
 
 def baseline_rows(params: Params, layout: Layout) -> Iterator[Result]:
-    """Yield the rows of the baselines on every judged split, trained on what the models are tuned on."""
+    """Yield the rows of the baselines on every judged split, trained on what the models are tuned on.
+
+    Without a task of kind nli there is nothing to judge, whatever ``nli.sets`` still names.
+    """
+    if not any(task.kind == "nli" for task in params.tasks.values()):
+        return
     sets = nli_sets(params, layout)
     if not sets.train:
         return

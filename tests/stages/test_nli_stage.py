@@ -158,6 +158,12 @@ def test_without_a_training_set_nothing_is_measured(params: Any) -> None:
     assert list(baseline_rows(params, Layout("made-up"))) == []
 
 
+def test_without_a_task_of_the_kind_there_are_no_baselines(params: Any) -> None:
+    params.tasks = {name: task for name, task in params.tasks.items() if task.kind != "nli"}
+    assert params.nli.sets
+    assert list(baseline_rows(params, Layout("made-up"))) == []
+
+
 def test_the_baselines_learn_from_the_same_pairs(params: Any) -> None:
     layout = Layout("made-up")
     assert len(nli_sets(params, layout).train) == 32
