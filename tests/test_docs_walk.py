@@ -20,6 +20,7 @@ import pytest
 
 from pipeline.params.yaml_file import read_yaml
 from tests.documents import FENCE, lines_of
+from tests.dvc_file import drop_code
 from tests.imports import ROOT
 
 #: What a shell runs of a page; the lines of other programs are left out.
@@ -63,6 +64,7 @@ class Walk:
                 shutil.copyfile(ROOT / name, folder / name)
         for script in (folder / "stages").glob("[!_]*.py"):
             script.write_text(SCRIPT)
+        drop_code(folder / "dvc.yaml")
         (folder / "dvc.lock").unlink()
         self.run("git init -q -b main")
         for setting in ("user.name test", "user.email test@localhost", "commit.gpgsign false"):
