@@ -52,7 +52,9 @@ def test_every_model_of_the_text_exists() -> None:
         assert name in models
 
 
-@pytest.mark.parametrize("name", ["small", "small-seeds", "small-bert", "small-positions"])
+@pytest.mark.parametrize(
+    "name", ["small", "small-seeds", "small-bert", "small-positions", "small-tta-segments"]
+)
 def test_the_presets_of_the_studies_are_what_ran(name: str) -> None:
     preset = ROOT / "presets" / f"{name}.yaml"
     assert preset.read_bytes() == (ROOT / "reports" / name / "params.yaml").read_bytes()
@@ -110,6 +112,22 @@ def test_other_positions_of_segabert_are_of_the_same_study() -> None:
         assert getattr(others, section) == getattr(small, section), section
 
 
+def test_segments_in_tta_are_of_the_same_study() -> None:
+    small, others = (load(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-tta-segments"))
+    for section in ("corpora", "tokenizers", "nbest", "tasks"):
+        ours, theirs = getattr(others, section), getattr(small, section)
+        assert ours == {name: theirs[name] for name in ours}, section
+    segments = small.models["tta-segments"]
+    segments = replace(segments, training=replace(segments.training, precision="fp32"))
+    assert others.models == {
+        "tta-segments": segments,
+        "tta-spans": replace(segments, positions=("sequence",)),
+    }
+    for section in ("segmentation", "bootstrap", "blimp"):
+        assert getattr(others, section) == getattr(small, section), section
+    assert replace(others.rerank, combine=small.rerank.combine) == small.rerank
+
+
 def test_what_other_positions_change_in_segabert_is_what_their_report_says() -> None:
     small, others = (
         Cells(read_results(ROOT / "reports" / name / "results.jsonl"))
@@ -151,6 +169,36 @@ def test_what_other_positions_change_in_segabert_is_what_their_report_says() -> 
         if cell is not None
     )
     assert f"came to {loss:.2f} nats, {pppl:.1f} and {100 * accuracy:.1f} %" in text
+
+
+def test_what_segments_change_in_tta_is_what_their_report_says() -> None:
+    found = Cells(read_results(ROOT / "reports" / "small-tta-segments" / "results.jsonl"))
+    text = " ".join(README.split())
+
+    def cell(table: str, dataset: str, split: str, system: str, metric: str) -> Cell:
+        one = found.find(Place(table, dataset, split, system, metric))
+        assert one is not None
+        return one
+
+    for (table, dataset, split, reading, metric), scale, digits, says in (
+        (("training", "books", "valid", "", "loss"), 1, 2, "validation loss of {} nats, and with them {};"),
+        (("perplexity", "books", "test", "", "pppl"), 1, 1, "pseudo-perplexity of {} and {}"),
+        (
+            ("rerank", "librispeech-clean", "test", "", "wer"),
+            1,
+            2,
+            "(test-clean, {} % before) comes to {} and {} %",
+        ),
+        (("sts", "stsb", "test", "/context", "pearson"), 100, 1, "STS-B to {} and {},"),
+        (("blimp", "blimp", "test", "", "accuracy"), 100, 1, "BLiMP to {} and {} %"),
+    ):
+        values = [
+            cell(table, dataset, split, f"{model}{reading}", metric).value
+            for model in (*(["first-pass"] if table == "rerank" else []), "tta-spans", "tta-segments")
+        ]
+        assert says.format(*(f"{scale * value:.{digits}f}" for value in values)) in text
+    pair = cell("perplexity-pairs", "books", "test", "tta-spans - tta-segments", "loss-difference")
+    assert f"({as_perplexity(pair.rows[0])} over the same documents)" in text
 
 
 def test_what_further_seeds_change_in_bert_is_what_their_report_says() -> None:
