@@ -43,18 +43,21 @@ def needed(script: Path) -> set[str]:
     return {path.relative_to(ROOT).as_posix() for path in files if not _only_words(path)}
 
 
+def modules(path: Path) -> set[str]:
+    """A module's own path; of a folder all that hold more than words, which its stage must need one and all."""
+    files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+    return {file.relative_to(ROOT).as_posix() for file in files if not _only_words(file)}
+
+
 @pytest.mark.parametrize("stage", DEFINITIONS)
 def test_a_stage_depends_on_the_modules_that_it_imports(stage: str) -> None:
     script = ROOT / DEFINITIONS[stage]["cmd"].split()[2].replace(".", "/")
     code = [path for path in DEFINITIONS[stage]["deps"] if path.startswith(("stages/", "pipeline/", "src/"))]
     files = needed(script.with_suffix(".py"))
-
-    def covers(path: str, file: str) -> bool:
-        return file == path or file.startswith(f"{path}/")
-
-    missing = sorted(file for file in files if not any(covers(path, file) for path in code))
-    idle = sorted(path for path in code if not any(covers(path, file) for file in files))
+    listed = {file for path in code for file in modules(ROOT / path)}
+    missing, idle = sorted(files - listed), sorted(listed - files)
     assert (missing, idle) == ([], []), f"{stage}: add {missing} to its deps, take {idle} out of them"
+    assert not [(path, file) for path in code for file in code if file.startswith(f"{path}/")]
     assert len(set(code)) == len(code)
 
 

@@ -21,9 +21,9 @@ from quartet.evaluation.attention_maps import (
 )
 from quartet.models.architectures import build
 from quartet.models.attention import MultiHeadAttention
-from quartet.models.recorded import recorded
 from quartet.models.transformer_xl import RelativeAttention
 from quartet.scoring.attention import attend
+from quartet.scoring.recorded import recorded
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.models.shapes import VARIANTS, VOCABULARY, random_inputs, small

@@ -10,12 +10,12 @@ import torch
 
 from quartet.errors import InputError
 from quartet.models.architectures import build_for
-from quartet.models.from_bert import fill
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.callbacks import ResumePoint
 from quartet.training.config import TrainingConfig
 from quartet.training.fit import Trained, fit
+from quartet.training.from_bert import fill
 from quartet.training.optim import build_optimiser, schedule
 from tests.bert import save_bert
 from tests.models.shapes import KINDS, small

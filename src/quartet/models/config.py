@@ -133,7 +133,7 @@ class ModelConfig:
             alone.
         norm_epsilon: what layer normalisation adds to the variance; BERT's is 1e-12.
         init_from: a BERT of Hugging Face whose weights the training starts from: a folder, or a name on the hub with
-            its revision, ``name@revision``. See :mod:`quartet.models.from_bert`.
+            its revision, ``name@revision``. See :mod:`quartet.training.from_bert`.
     """
 
     objective: Objective

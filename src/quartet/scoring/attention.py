@@ -10,8 +10,8 @@ import torch
 from quartet.data.batch import Row, is_own
 from quartet.errors import InputError
 from quartet.evaluation.attention_maps import Article
-from quartet.models.recorded import recorded
 from quartet.scoring.language_model import LanguageModel
+from quartet.scoring.recorded import recorded
 
 
 def attend(

@@ -22,7 +22,6 @@ from quartet.data.sentences import SentenceSource
 from quartet.errors import InputError
 from quartet.models.architectures import build_for
 from quartet.models.config import ModelConfig
-from quartet.models.from_bert import Filled, fill
 from quartet.models.network import Network
 from quartet.objectives import OBJECTIVES
 from quartet.text.encoded import EncodedCorpus
@@ -38,6 +37,7 @@ from quartet.training.callbacks import (
     Steps,
 )
 from quartet.training.config import TrainingConfig
+from quartet.training.from_bert import Filled, fill
 from quartet.training.module import PretrainingModule
 from quartet.training.processes import Machine
 

@@ -11,7 +11,6 @@ import torch
 from quartet.data import open_source
 from quartet.models.architectures import build_for
 from quartet.models.config import ModelConfig
-from quartet.models.from_bert import fill
 from quartet.objectives.base import IGNORED
 from quartet.objectives.mlm import MaskedLM
 from quartet.runtime.peers.figures import Check, Figure, Found, at_least, equal
@@ -20,6 +19,7 @@ from quartet.runtime.peers.paired import in_turns
 from quartet.runtime.peers.setup import Setup
 from quartet.runtime.peers.training import Epoch, encoded
 from quartet.runtime.peers.worker import Worker
+from quartet.training.from_bert import fill
 from quartet.training.randomness import CORRUPTION, rows
 
 SCRIPT = "trainer_worker.py"

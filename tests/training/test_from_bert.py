@@ -13,11 +13,11 @@ from torch import Tensor
 from quartet.data.batch import Row, collate, framed
 from quartet.errors import InputError
 from quartet.models.architectures import build_for
-from quartet.models.from_bert import fill
 from quartet.models.network import Network
 from quartet.pretrained import content_hash
 from quartet.text.pretrained_vocabulary import read_vocabulary
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer
+from quartet.training.from_bert import fill
 from tests.bert import PIECES, TEXTS, save_bert, save_bert_tokenizer, transformers
 from tests.models.shapes import small
 
