@@ -121,6 +121,9 @@ def test_segments_in_tta_are_of_the_same_study() -> None:
     segments = replace(segments, training=replace(segments.training, precision="fp32"))
     assert others.models == {
         "tta-segments": segments,
+        "tta-segments-restart-split": replace(
+            segments, maxima=replace(segments.maxima, overflow="restart"), position_init="split-sinusoid"
+        ),
         "tta-spans": replace(segments, positions=("sequence",)),
     }
     for section in ("segmentation", "bootstrap", "blimp"):
@@ -180,25 +183,33 @@ def test_what_segments_change_in_tta_is_what_their_report_says() -> None:
         assert one is not None
         return one
 
+    models = ("tta-spans", "tta-segments", "tta-segments-restart-split")
     for (table, dataset, split, reading, metric), scale, digits, says in (
-        (("training", "books", "valid", "", "loss"), 1, 2, "validation loss of {} nats, and with them {};"),
-        (("perplexity", "books", "test", "", "pppl"), 1, 1, "pseudo-perplexity of {} and {}"),
+        (("training", "books", "valid", "", "loss"), 1, 2, "validation loss of {}, {} and {} nats"),
+        (("perplexity", "books", "test", "", "pppl"), 1, 1, "pseudo-perplexity of {}, {} and {}"),
         (
-            ("rerank", "librispeech-clean", "test", "", "wer"),
+            ("reference-perplexity", "librispeech-clean", "test", "", "pppl-median"),
             1,
-            2,
-            "(test-clean, {} % before) comes to {} and {} %",
+            1,
+            "median pseudo-perplexity is {}, {} and {} (test-clean)",
         ),
-        (("sts", "stsb", "test", "/context", "pearson"), 100, 1, "STS-B to {} and {},"),
-        (("blimp", "blimp", "test", "", "accuracy"), 100, 1, "BLiMP to {} and {} %"),
+        (("rerank", "librispeech-clean", "test", "", "wer"), 1, 2, "from {} to {}, {} and {} % (test-clean)"),
+        (("rerank", "librispeech-other", "test", "", "wer"), 1, 2, "from {} to {}, {} and {} % (test-other)"),
+        (("sts", "stsb", "test", "/context", "pearson"), 100, 1, "STS-B comes to {}, {} and {},"),
+        (("blimp", "blimp", "test", "", "accuracy"), 100, 1, "BLiMP to {}, {} and {} %"),
     ):
         values = [
             cell(table, dataset, split, f"{model}{reading}", metric).value
-            for model in (*(["first-pass"] if table == "rerank" else []), "tta-spans", "tta-segments")
+            for model in (*(["first-pass"] if table == "rerank" else []), *models)
         ]
         assert says.format(*(f"{scale * value:.{digits}f}" for value in values)) in text
-    pair = cell("perplexity-pairs", "books", "test", "tta-spans - tta-segments", "loss-difference")
-    assert f"({as_perplexity(pair.rows[0])} over the same documents)" in text
+    with_segments = [
+        as_perplexity(
+            cell("perplexity-pairs", "books", "test", f"tta-spans - {model}", "loss-difference").rows[0]
+        )
+        for model in models[1:]
+    ]
+    assert "above the first by {}, the third by {}".format(*with_segments) in text
 
 
 def test_what_further_seeds_change_in_bert_is_what_their_report_says() -> None:
