@@ -46,7 +46,8 @@ def needed(script: Path) -> set[str]:
 def modules(path: Path) -> set[str]:
     """A module's own path; of a folder all that hold more than words, which its stage must need one and all."""
     files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
-    return {file.relative_to(ROOT).as_posix() for file in files if not _only_words(file)}
+    found = {file.relative_to(ROOT).as_posix() for file in files if not _only_words(file)}
+    return found or {path.relative_to(ROOT).as_posix()}
 
 
 @pytest.mark.parametrize("stage", DEFINITIONS)
