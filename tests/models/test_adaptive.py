@@ -143,6 +143,27 @@ def test_gradients_reach_what_takes_part(div_val: int, targets: range) -> None:
 
 
 @BOTH
+@pytest.mark.parametrize("targets", [range(VOCABULARY), range(9), range(14, VOCABULARY), range(0)])
+def test_the_training_loss_is_the_sum_of_log_probabilities(div_val: int, targets: range) -> None:
+    """In value and in every gradient, by another way: it keeps no log-probabilities."""
+    found, wanted = (network_of(adaptive(div_val), seed=1)[0] for _ in range(2))
+    hidden_ND = torch.randn(len(targets), 24)
+    states = [hidden_ND.clone().requires_grad_() for _ in range(2)]
+    targets_N = torch.tensor(targets, dtype=torch.long)
+    loss, same = found.loss(states[0], targets_N), -wanted.target_logprobs(states[1], targets_N).sum()
+    torch.testing.assert_close(loss, same)
+    for total in (loss, same):
+        total.backward()
+    pairs = [states, *zip(found.parameters(), wanted.parameters(), strict=True)]
+    assert any(theirs.grad is not None and theirs.grad.any() for _, theirs in pairs) == bool(len(targets))
+    for ours, theirs in pairs:
+        ours_grad, theirs_grad = (
+            torch.zeros_like(tensor) if tensor.grad is None else tensor.grad for tensor in (ours, theirs)
+        )
+        torch.testing.assert_close(ours_grad, theirs_grad, atol=1e-5, rtol=1e-4)
+
+
+@BOTH
 def test_every_parameter_is_trained(div_val: int) -> None:
     network, *_ = network_of(adaptive(div_val))
     ids_BT, positions_BTP, real_BT = random_inputs(4, 8)

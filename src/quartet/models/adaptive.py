@@ -17,6 +17,7 @@ from torch.nn import functional as F
 
 from quartet.errors import InputError
 from quartet.models.config import ModelConfig
+from quartet.models.fused_loss import summed_cross_entropy
 from quartet.models.linear import linear
 
 
@@ -83,21 +84,24 @@ class AdaptiveHead(nn.Module):
         self.tails_CD = nn.Parameter(torch.empty(tails, config.dim))
         self.tails_bias = nn.Parameter(torch.zeros(tails))
 
-    def first(self, hidden_ND: Tensor, tokens: AdaptiveEmbedding) -> Tensor:
-        """(N, head + C) log-probabilities of the head's tokens and of the tails."""
-        weight = torch.cat([tokens.tables[0], self.tails_CD])
-        bias = torch.cat([self.bias_V[: tokens.edges[1]], self.tails_bias])
-        return F.log_softmax(linear(tokens.lowered(hidden_ND, 0), weight, bias).float(), dim=-1)
+    def output(self, cluster: int, tokens: AdaptiveEmbedding) -> tuple[Tensor, Tensor]:
+        """Rows and biases of a cluster's tokens; in the head's the tails' come after them."""
+        bias = self.bias_V[tokens.edges[cluster] : tokens.edges[cluster + 1]]
+        if cluster:
+            return tokens.tables[cluster], bias
+        return torch.cat([tokens.tables[0], self.tails_CD]), torch.cat([bias, self.tails_bias])
 
     def inside(self, hidden_ND: Tensor, cluster: int, tokens: AdaptiveEmbedding) -> Tensor:
-        """(N, size) log-probabilities of a tail's tokens, given that the token is in this tail."""
-        bias = self.bias_V[tokens.edges[cluster] : tokens.edges[cluster + 1]]
-        logits = linear(tokens.lowered(hidden_ND, cluster), tokens.tables[cluster], bias)
+        """(N, size) log-probabilities of a tail's tokens, given that the token is in this tail.
+
+        Of the head, which is cluster 0: (N, size + C), of its tokens and of the tails.
+        """
+        logits = linear(tokens.lowered(hidden_ND, cluster), *self.output(cluster, tokens))
         return F.log_softmax(logits.float(), dim=-1)
 
     def logprobs(self, hidden_ND: Tensor, tokens: AdaptiveEmbedding) -> Tensor:
         """(N, D) -> (N, V) log-probabilities of every token."""
-        first = self.first(hidden_ND, tokens)
+        first = self.inside(hidden_ND, 0, tokens)
         parts = [first[:, : tokens.edges[1]]]
         for cluster in range(1, len(tokens.tables)):
             tail_N1 = first[:, tokens.edges[1] + cluster - 1, None]
@@ -106,11 +110,22 @@ class AdaptiveHead(nn.Module):
 
     def loss(self, hidden_ND: Tensor, targets_N: Tensor, tokens: AdaptiveEmbedding) -> Tensor:
         """(N, D) and (N,) ids -> minus the sum of the targets' log-probabilities, for training."""
-        return -self.target_logprobs(hidden_ND, targets_N, tokens).sum()
+        first_N, total = targets_N, hidden_ND.new_zeros((), dtype=torch.float32)
+        for cluster, where, rows in tokens.members(targets_N):
+            if cluster:
+                first_N = first_N.index_fill(0, where, tokens.edges[1] + cluster - 1)
+                total = total + self._loss_inside(hidden_ND[where], rows, cluster, tokens)
+        return total + self._loss_inside(hidden_ND, first_N, 0, tokens)
+
+    def _loss_inside(
+        self, hidden_ND: Tensor, rows_N: Tensor, cluster: int, tokens: AdaptiveEmbedding
+    ) -> Tensor:
+        lowered_ND = tokens.lowered(hidden_ND, cluster)
+        return summed_cross_entropy(lowered_ND, *self.output(cluster, tokens), rows_N)
 
     def target_logprobs(self, hidden_ND: Tensor, targets_N: Tensor, tokens: AdaptiveEmbedding) -> Tensor:
         """(N, D) and (N,) ids -> (N,) log-probabilities; a tail is computed for the targets that are in it alone."""
-        first = self.first(hidden_ND, tokens)
+        first = self.inside(hidden_ND, 0, tokens)
         output_N = first.new_zeros(len(targets_N))
         for cluster, where, rows in tokens.members(targets_N):
             if cluster == 0:

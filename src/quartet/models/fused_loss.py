@@ -50,10 +50,9 @@ class _Summed(torch.autograd.Function):
             for at in range(0, len(h_ND), rows):
                 part = slice(at, at + rows)
                 logits_NV = product(h_ND[part], w_VD, b_V)
-                loss += _to_gradient(logits_NV, targets_N[part])
+                loss += _to_gradient(logits_NV, targets_N[part], grad_V)
                 grad_ND[part] = input_gradient(logits_NV, w_VD)
                 grad_VD = weight_gradient(logits_NV, h_ND[part], grad_VD).to(summed)
-                grad_V += logits_NV.sum(0, dtype=summed)
         if grad_VD is None:
             grad_VD = torch.zeros_like(weight_VD, dtype=summed)
         ctx.save_for_backward(grad_ND, grad_VD, grad_V)
@@ -70,8 +69,8 @@ class _Summed(torch.autograd.Function):
         return (*grads, None, None)
 
 
-def _to_gradient(logits_NV: Tensor, targets_N: Tensor) -> Tensor:
-    """Turn logits into softmax minus one-hot, in place; the summed loss."""
+def _to_gradient(logits_NV: Tensor, targets_N: Tensor, summed_V: Tensor) -> Tensor:
+    """The summed loss. Logits become softmax minus one-hot, in place; its sum over the rows is added to summed_V."""
     wide = torch.promote_types(logits_NV.dtype, torch.float32)
     loss = logits_NV.new_zeros((), dtype=wide)
     step = len(logits_NV) if logits_NV.is_cuda else max(1, TILE // logits_NV.shape[1])
@@ -82,5 +81,6 @@ def _to_gradient(logits_NV: Tensor, targets_N: Tensor) -> Tensor:
         loss -= logprobs.gather(1, targets_N1).sum()
         gradient = logprobs.exp_()
         gradient.scatter_add_(1, targets_N1, gradient.new_full(targets_N1.shape, -1.0))
+        summed_V += gradient.sum(0)
         tile.copy_(gradient)
     return loss
