@@ -118,13 +118,12 @@ def test_segments_in_tta_are_of_the_same_study() -> None:
         ours, theirs = getattr(others, section), getattr(small, section)
         assert ours == {name: theirs[name] for name in ours}, section
     segments = small.models["tta-segments"]
-    segments = replace(segments, training=replace(segments.training, precision="fp32"))
+    split = replace(segments, position_init="split-sinusoid")
     assert others.models == {
-        "tta-segments": segments,
-        "tta-segments-restart-split": replace(
-            segments, maxima=replace(segments.maxima, overflow="restart"), position_init="split-sinusoid"
-        ),
         "tta-spans": replace(segments, positions=("sequence",)),
+        "tta-segments": segments,
+        "tta-segments-split": split,
+        "tta-segments-restart-split": replace(split, maxima=replace(split.maxima, overflow="restart")),
     }
     for section in ("segmentation", "bootstrap", "blimp"):
         assert getattr(others, section) == getattr(small, section), section
@@ -183,33 +182,35 @@ def test_what_segments_change_in_tta_is_what_their_report_says() -> None:
         assert one is not None
         return one
 
-    models = ("tta-spans", "tta-segments", "tta-segments-restart-split")
+    models = ("tta-spans", "tta-segments", "tta-segments-split", "tta-segments-restart-split")
     for (table, dataset, split, reading, metric), scale, digits, says in (
-        (("training", "books", "valid", "", "loss"), 1, 2, "validation loss of {}, {} and {} nats"),
-        (("perplexity", "books", "test", "", "pppl"), 1, 1, "pseudo-perplexity of {}, {} and {}"),
+        (("training", "books", "valid", "", "loss"), 1, 2, "validation loss of {}, {}, {} and {} nats"),
+        (("perplexity", "books", "test", "", "pppl"), 1, 1, "pseudo-perplexity of {}, {}, {} and {}"),
         (
             ("reference-perplexity", "librispeech-clean", "test", "", "pppl-median"),
             1,
             1,
-            "median pseudo-perplexity is {}, {} and {} (test-clean)",
+            "median pseudo-perplexity is {}, {}, {} and {} (test-clean)",
         ),
-        (("rerank", "librispeech-clean", "test", "", "wer"), 1, 2, "from {} to {}, {} and {} % (test-clean)"),
-        (("rerank", "librispeech-other", "test", "", "wer"), 1, 2, "from {} to {}, {} and {} % (test-other)"),
-        (("sts", "stsb", "test", "/context", "pearson"), 100, 1, "STS-B comes to {}, {} and {},"),
-        (("blimp", "blimp", "test", "", "accuracy"), 100, 1, "BLiMP to {}, {} and {} %"),
+        (("rerank", "librispeech-clean", "test", "", "wer"), 1, 2, "{} to {}, {}, {} and {} % (test-clean)"),
+        (("rerank", "librispeech-other", "test", "", "wer"), 1, 2, "{} to {}, {}, {} and {} % (test-other)"),
+        (("sts", "stsb", "test", "/context", "pearson"), 100, 1, "STS-B comes to {}, {}, {} and {},"),
+        (("blimp", "blimp", "test", "", "accuracy"), 100, 1, "BLiMP to {}, {}, {} and {} %"),
     ):
-        values = [
-            cell(table, dataset, split, f"{model}{reading}", metric).value
-            for model in (*(["first-pass"] if table == "rerank" else []), *models)
-        ]
-        assert says.format(*(f"{scale * value:.{digits}f}" for value in values)) in text
-    with_segments = [
-        as_perplexity(
-            cell("perplexity-pairs", "books", "test", f"tta-spans - {model}", "loss-difference").rows[0]
-        )
-        for model in models[1:]
-    ]
-    assert "above the first by {}, the third by {}".format(*with_segments) in text
+        first_pass = cell(table, dataset, split, "first-pass", metric) if table == "rerank" else None
+        told = [f"{first_pass.value:.{digits}f}"] if first_pass else []
+        for model in models:
+            one = cell(table, dataset, split, f"{model}{reading}", metric)
+            assert one.spread is not None and len(one.rows) == 2
+            told.append(f"{scale * one.value:.{digits}f} ± {scale * one.spread:.{digits}f}")
+        assert says.format(*told) in text
+    for model, says in (
+        ("tta-segments", "the second is above the first by {} and {}"),
+        ("tta-segments-split", "the third by {} and {}"),
+        ("tta-segments-restart-split", "the fourth by {} and {}"),
+    ):
+        pair = cell("perplexity-pairs", "books", "test", f"tta-spans - {model}", "loss-difference")
+        assert says.format(*(as_perplexity(row) for row in pair.rows)) in text
 
 
 def test_what_further_seeds_change_in_bert_is_what_their_report_says() -> None:
