@@ -85,7 +85,7 @@ class AdaptiveHead(nn.Module):
         self.tails_bias = nn.Parameter(torch.zeros(tails))
 
     def output(self, cluster: int, tokens: AdaptiveEmbedding) -> tuple[Tensor, Tensor]:
-        """Rows and biases of a cluster's tokens; in the head's the tails' come after them."""
+        """A cluster's rows (size, width) and biases (size,); in the head's, the tails' C come after its tokens'."""
         bias = self.bias_V[tokens.edges[cluster] : tokens.edges[cluster + 1]]
         if cluster:
             return tokens.tables[cluster], bias
