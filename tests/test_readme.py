@@ -17,6 +17,7 @@ from tests.committed import committed
 from tests.imports import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+TEXT = " ".join(README.split())  # whatever its line breaks
 
 
 def as_perplexity(difference: Result) -> str:
@@ -25,6 +26,13 @@ def as_perplexity(difference: Result) -> str:
     ends = (difference.value, difference.ci_high, difference.ci_low)
     middle, low, high = (100 * math.expm1(-nats) for nats in ends)
     return f"{middle:+.1f} % [{low:+.1f}, {high:+.1f}]"
+
+
+def cell_of(found: Cells, *place: str) -> Cell:
+    """The cell of a table, data set, split, system and metric, which must be there."""
+    cell = found.find(Place(*place))
+    assert cell is not None, place
+    return cell
 
 
 def test_the_results_are_those_of_the_report(tmp_path: Path) -> None:
@@ -141,7 +149,6 @@ def test_what_other_positions_change_in_segabert_is_what_their_report_says() -> 
         "segabert-restart": others,
         "segabert-restart-split": others,
     }
-    text = " ".join(README.split())
     for (table, dataset, split, metric), scale, digits, says in (
         (("training", "books", "valid", "loss"), 1, 2, "validation loss of {} nats against {}, {} and {}"),
         (("perplexity", "books", "test", "pppl"), 1, 1, "pseudo-perplexity of {} against {}, {} and {}"),
@@ -149,39 +156,29 @@ def test_what_other_positions_change_in_segabert_is_what_their_report_says() -> 
     ):
         told = []
         for model, found in models.items():
-            cell = found.find(Place(table, dataset, split, model, metric))
-            assert cell is not None
-            told.append(f"{scale * cell.value:.{digits}f}")
-        assert says.format(*told) in text
+            value = cell_of(found, table, dataset, split, model, metric).value
+            told.append(f"{scale * value:.{digits}f}")
+        assert says.format(*told) in TEXT
     for pair, says in (
         ("bert- - segabert-restart", "by {} and"),
         ("bert- - segabert-restart-split", "and {}: less than above"),
         ("segabert-restart - segabert-restart-split", "({} between the last two)"),
     ):
-        cell = others.find(Place("perplexity-pairs", "books", "test", pair, "loss-difference"))
-        assert cell is not None
-        assert says.format(as_perplexity(cell.rows[0])) in text
+        cell = cell_of(others, "perplexity-pairs", "books", "test", pair, "loss-difference")
+        assert says.format(as_perplexity(cell.rows[0])) in TEXT
     loss, pppl, accuracy = (
-        cell.value
-        for cell in (
-            small.find(Place("training", "books", "valid", "bert-", "loss")),
-            small.find(Place("perplexity", "books", "test", "bert-", "pppl")),
-            small.find(Place("glue", "mnli-part", "dev_matched", "bert-", "accuracy")),
+        cell_of(small, *place).value
+        for place in (
+            ("training", "books", "valid", "bert-", "loss"),
+            ("perplexity", "books", "test", "bert-", "pppl"),
+            ("glue", "mnli-part", "dev_matched", "bert-", "accuracy"),
         )
-        if cell is not None
     )
-    assert f"came to {loss:.2f} nats, {pppl:.1f} and {100 * accuracy:.1f} %" in text
+    assert f"came to {loss:.2f} nats, {pppl:.1f} and {100 * accuracy:.1f} %" in TEXT
 
 
 def test_what_segments_change_in_tta_is_what_their_report_says() -> None:
     found = Cells(read_results(ROOT / "reports" / "small-tta-segments" / "results.jsonl"))
-    text = " ".join(README.split())
-
-    def cell(table: str, dataset: str, split: str, system: str, metric: str) -> Cell:
-        one = found.find(Place(table, dataset, split, system, metric))
-        assert one is not None
-        return one
-
     models = ("tta-spans", "tta-segments", "tta-segments-split", "tta-segments-restart-split")
     for (table, dataset, split, reading, metric), scale, digits, says in (
         (("training", "books", "valid", "", "loss"), 1, 2, "validation loss of {}, {}, {} and {} nats"),
@@ -197,25 +194,32 @@ def test_what_segments_change_in_tta_is_what_their_report_says() -> None:
         (("sts", "stsb", "test", "/context", "pearson"), 100, 1, "STS-B comes to {}, {}, {} and {},"),
         (("blimp", "blimp", "test", "", "accuracy"), 100, 1, "BLiMP to {}, {}, {} and {} %"),
     ):
-        first_pass = cell(table, dataset, split, "first-pass", metric) if table == "rerank" else None
+        first_pass = (
+            cell_of(found, table, dataset, split, "first-pass", metric) if table == "rerank" else None
+        )
         told = [f"{first_pass.value:.{digits}f}"] if first_pass else []
         for model in models:
-            one = cell(table, dataset, split, f"{model}{reading}", metric)
+            one = cell_of(found, table, dataset, split, f"{model}{reading}", metric)
             assert one.spread is not None and len(one.rows) == 2
             told.append(f"{scale * one.value:.{digits}f} ± {scale * one.spread:.{digits}f}")
-        assert says.format(*told) in text
+        assert says.format(*told) in TEXT
     for model, says in (
         ("tta-segments", "the second is above the first by {} and {}"),
         ("tta-segments-split", "the third by {} and {}"),
         ("tta-segments-restart-split", "the fourth by {} and {}"),
     ):
-        pair = cell("perplexity-pairs", "books", "test", f"tta-spans - {model}", "loss-difference")
-        assert says.format(*(as_perplexity(row) for row in pair.rows)) in text
+        pair = cell_of(found, "perplexity-pairs", "books", "test", f"tta-spans - {model}", "loss-difference")
+        assert says.format(*(as_perplexity(row) for row in pair.rows)) in TEXT
+    place = "reference-perplexity", "librispeech-clean", "test"
+    _, second, *last = (cell_of(found, *place, model, "pppl-median").rows for model in models)
+    for rows in last:
+        for ours, theirs in zip(rows, second, strict=True):
+            assert ours.ci_high is not None and theirs.ci_low is not None
+            assert ours.ci_high < theirs.ci_low, "below it with each seed"
 
 
 def test_what_further_seeds_change_in_bert_is_what_their_report_says() -> None:
     found = Cells(read_results(ROOT / "reports" / "small-bert" / "results.jsonl"))
-    text = " ".join(README.split())
     for place, scale, digits, says, sign in (
         (("training", "books", "valid", "", "loss"), 1, 2, "validation loss ({} and {} nats)", 1),
         (("glue", "mnli-part", "dev_matched", "", "accuracy"), 100, 1, "accuracy ({} and {} %)", 1),
@@ -223,42 +227,38 @@ def test_what_further_seeds_change_in_bert_is_what_their_report_says() -> None:
     ):
         table, dataset, split, reading, metric = place
         cells = [
-            found.find(Place(table, dataset, split, f"{model}{reading}", metric))
+            cell_of(found, table, dataset, split, f"{model}{reading}", metric)
             for model in ("bert-", "segabert")
         ]
         told = []
         for cell in cells:
-            assert cell is not None and cell.spread is not None
+            assert cell.spread is not None
             told.append(f"{scale * cell.value:.{digits}f} ± {scale * cell.spread:.{digits}f}")
-        assert says.format(*told) in text
-        plain, aware = ([row.value for row in cell.rows] for cell in cells if cell is not None)
+        assert says.format(*told) in TEXT
+        plain, aware = ([row.value for row in cell.rows] for cell in cells)
         assert len(plain) == len(aware) == 3
         assert all(sign * (other - one) > 0 for one, other in zip(plain, aware, strict=True)), (
             "with each seed"
         )
-    pair = found.find(Place("perplexity-pairs", "books", "test", "bert- - segabert", "loss-difference"))
-    assert pair is not None
+    pair = cell_of(found, "perplexity-pairs", "books", "test", "bert- - segabert", "loss-difference")
     first, second, third = (as_perplexity(row) for row in pair.rows)
-    assert f"pseudo-perplexity is {first}, {second} and {third} over the same documents" in text
+    assert f"pseudo-perplexity is {first}, {second} and {third} over the same documents" in TEXT
 
 
 def test_what_further_seeds_change_is_what_their_report_says() -> None:
     found = Cells(read_results(ROOT / "reports" / "small-seeds" / "results.jsonl"))
 
     def cell(table: str, dataset: str, system: str, metric: str) -> Cell:
-        one = found.find(Place(table, dataset, "test", system, metric))
-        assert one is not None
-        return one
+        return cell_of(found, table, dataset, "test", system, metric)
 
-    text = " ".join(README.split())
     rates = {
         (model, lists): cell("rerank", f"librispeech-{lists}", model, "wer")
         for model in ("tta", "unilm")
         for lists in ("clean", "other")
     }
     told = {key: f"{rate.value:.2f} ± {rate.spread:.2f}" for key, rate in rates.items()}
-    assert f"{told['tta', 'clean']} % (test-clean) and {told['tta', 'other']} % (test-other)" in text
-    assert f"({told['unilm', 'clean']} and {told['unilm', 'other']} %)" in text
+    assert f"{told['tta', 'clean']} % (test-clean) and {told['tta', 'other']} % (test-other)" in TEXT
+    assert f"({told['unilm', 'clean']} and {told['unilm', 'other']} %)" in TEXT
     for model, lists in rates:
         changed = cell("rerank", f"librispeech-{lists}", model, "wer-difference").bounds
         assert changed is not None
@@ -272,10 +272,10 @@ def test_what_further_seeds_change_is_what_their_report_says() -> None:
     assert better == [2, 0], (
         "shown to be below uniLM's with two of the three seeds on test-clean, none on test-other"
     )
-    assert "with two of the three seeds on test-clean and with none on test-other" in text
+    assert "with two of the three seeds on test-clean and with none on test-other" in TEXT
     similar = [cell("sts", "stsb", f"{model}/context", "pearson") for model in ("tta", "bilm")]
     first, second = (f"{100 * one.value:.1f} ± {100 * (one.spread or 0):.1f}" for one in similar)
-    assert f"STS-B, {first} against {second}" in text
+    assert f"STS-B, {first} against {second}" in TEXT
 
     def changes(pair: str) -> list[str]:
         return [
@@ -283,11 +283,11 @@ def test_what_further_seeds_change_is_what_their_report_says() -> None:
         ]
 
     one, two, three = changes("transformer-xl - segatron-xl")
-    assert f"{one}, {two} and {three}, so" in text
+    assert f"{one}, {two} and {three}, so" in TEXT
     one, two, three = (told.split()[0] for told in changes("transformer-xl - segatron-xl-reset"))
-    assert f"({one}, {two} and {three} %)" in text
+    assert f"({one}, {two} and {three} %)" in TEXT
     one, two, three = (f"{row.value:.1f}" for row in cell("perplexity", "books", "bilm", "pppl").rows)
-    assert f"{one}, {two} and {three}, as" in text
+    assert f"{one}, {two} and {three}, as" in TEXT
 
     weights = " ".join((ROOT / "weights" / "README.md").read_text(encoding="utf-8").split())
     clean, other = (
@@ -309,21 +309,20 @@ def test_the_study_on_real_sets_is_what_its_report_says() -> None:
         change = rows["rerank", lists, system, "bleu-difference"]
         return f"({change.value:+.1f} [{change.ci_low:+.1f}, {change.ci_high:+.1f}])"
 
-    text = " ".join(README.split())
     for lists, name in (("librispeech-clean", "test-clean"), ("librispeech-other", "test-other")):
         before, after = (found["rerank", lists, system, "wer"] for system in ("first-pass", "tta"))
-        assert f"from {before:.2f} to {after:.2f} % ({name})" in text
+        assert f"from {before:.2f} to {after:.2f} % ({name})" in TEXT
     for system in ("bilm", "ngram-5"):
         clean, other = (found["rerank", f"librispeech-{kind}", system, "wer"] for kind in ("clean", "other"))
-        assert f"({clean:.2f} and {other:.2f} %)" in text
+        assert f"({clean:.2f} and {other:.2f} %)" in TEXT
     similar = [100 * found["sts", "stsb", f"{model}/context", "pearson"] for model in ("tta", "bilm")]
-    assert "STS-B, {:.1f} against {:.1f}".format(*similar) in text
+    assert "STS-B, {:.1f} against {:.1f}".format(*similar) in TEXT
     for pair, name in (("de-en", "De→En from BLEU"), ("fr-en", "Fr→En from")):
         lists = f"multi30k-{pair}"
         before, after = (found["rerank", lists, system, "bleu"] for system in ("first-pass", "tta"))
-        assert f"{name} {before:.1f} to {after:.1f} {gain(lists, 'tta')}" in text
+        assert f"{name} {before:.1f} to {after:.1f} {gain(lists, 'tta')}" in TEXT
     for system, name in (("tta-segments", "T-TA with segments"), ("bilm", "the biLM")):
-        assert f"{name} {gain('multi30k-fr-en', system)}" in text
+        assert f"{name} {gain('multi30k-fr-en', system)}" in TEXT
 
     def change(dataset: str, plain: str, aware: str) -> str:
         return as_perplexity(rows["perplexity-pairs", dataset, f"{plain} - {aware}", "loss-difference"])
@@ -338,14 +337,14 @@ def test_the_study_on_real_sets_is_what_its_report_says() -> None:
             re.escape(f"{where} ({without:.1f} and {with_them:.1f}")
             + "(?: with them)?: "
             + re.escape(change(dataset, plain, aware)),
-            text,
+            TEXT,
         )
         resets.append(change(dataset, plain, reset))
-    assert f"(`index: reset`), it is {resets[0]} and {resets[1]}" in text
+    assert f"(`index: reset`), it is {resets[0]} and {resets[1]}" in TEXT
     for table, dataset, tuned, metric, scale, phrase in (
         ("training", "books", "", "loss", 1, "steps ({:.2f} and {:.2f} nats)"),
         ("glue", "mnli-part", "", "accuracy", 100, "(MNLI, {:.1f} and {:.1f} %)"),
         ("sts", "sts-average", "/nli", "spearman-mean", 100, "lose ({:.1f} and {:.1f})"),
     ):
         figures = [scale * found[table, dataset, f"{name}{tuned}", metric] for name in ("bert-", "segabert")]
-        assert phrase.format(*figures) in text
+        assert phrase.format(*figures) in TEXT
