@@ -1,0 +1,252 @@
+"""What README.md and docs/findings.md say of the studies is in their committed reports."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from quartet.report.cells import Cell, Cells, Place
+from quartet.results import Result, read_results
+from tests.imports import ROOT
+
+README, TEXT = (
+    " ".join((ROOT / page).read_text(encoding="utf-8").split())  # whatever its line breaks
+    for page in ("README.md", "docs/findings.md")
+)
+
+
+def as_perplexity(difference: Result) -> str:
+    """Of the first model's loss minus the second's: by how much the second's perplexity is above the first's."""
+    assert difference.ci_low is not None and difference.ci_high is not None
+    ends = (difference.value, difference.ci_high, difference.ci_low)
+    middle, low, high = (100 * math.expm1(-nats) for nats in ends)
+    return f"{middle:+.1f} % [{low:+.1f}, {high:+.1f}]"
+
+
+def cell_of(found: Cells, *place: str) -> Cell:
+    """The cell of a table, data set, split, system and metric, which must be there."""
+    cell = found.find(Place(*place))
+    assert cell is not None, place
+    return cell
+
+
+def test_what_other_positions_change_in_segabert_is_what_their_report_says() -> None:
+    small, others = (
+        Cells(read_results(ROOT / "reports" / name / "results.jsonl"))
+        for name in ("small", "small-positions")
+    )
+    models = {
+        "bert-": others,
+        "segabert": small,
+        "segabert-restart": others,
+        "segabert-restart-split": others,
+    }
+    for (table, dataset, split, metric), scale, digits, says in (
+        (("training", "books", "valid", "loss"), 1, 2, "validation loss of {} nats against {}, {} and {}"),
+        (("perplexity", "books", "test", "pppl"), 1, 1, "pseudo-perplexity of {} against {}, {} and {}"),
+        (("glue", "mnli-part", "dev_matched", "accuracy"), 100, 1, "MNLI {} against {}, {} and {} %"),
+    ):
+        told = []
+        for model, found in models.items():
+            value = cell_of(found, table, dataset, split, model, metric).value
+            told.append(f"{scale * value:.{digits}f}")
+        assert says.format(*told) in TEXT
+    for pair, says in (
+        ("bert- - segabert-restart", "by {} and"),
+        ("bert- - segabert-restart-split", "and {}: less than in the three trainings above"),
+        ("segabert-restart - segabert-restart-split", "({} between the last two)"),
+    ):
+        cell = cell_of(others, "perplexity-pairs", "books", "test", pair, "loss-difference")
+        assert says.format(as_perplexity(cell.rows[0])) in TEXT
+    loss, pppl, accuracy = (
+        cell_of(small, *place).value
+        for place in (
+            ("training", "books", "valid", "bert-", "loss"),
+            ("perplexity", "books", "test", "bert-", "pppl"),
+            ("glue", "mnli-part", "dev_matched", "bert-", "accuracy"),
+        )
+    )
+    assert f"came to {loss:.2f} nats, {pppl:.1f} and {100 * accuracy:.1f} %" in TEXT
+
+
+def test_what_segments_change_in_tta_is_what_their_report_says() -> None:
+    found = Cells(read_results(ROOT / "reports" / "small-tta-segments" / "results.jsonl"))
+    models = ("tta-spans", "tta-segments", "tta-segments-split", "tta-segments-restart-split")
+    for (table, dataset, split, reading, metric), scale, digits, says in (
+        (("training", "books", "valid", "", "loss"), 1, 2, "validation loss of {}, {}, {} and {} nats"),
+        (("perplexity", "books", "test", "", "pppl"), 1, 1, "pseudo-perplexity of {}, {}, {} and {}"),
+        (
+            ("reference-perplexity", "librispeech-clean", "test", "", "pppl-median"),
+            1,
+            1,
+            "median pseudo-perplexity is {}, {}, {} and {} (test-clean)",
+        ),
+        (("rerank", "librispeech-clean", "test", "", "wer"), 1, 2, "{} to {}, {}, {} and {} % (test-clean)"),
+        (("rerank", "librispeech-other", "test", "", "wer"), 1, 2, "{} to {}, {}, {} and {} % (test-other)"),
+        (("sts", "stsb", "test", "/context", "pearson"), 100, 1, "STS-B comes to {}, {}, {} and {},"),
+        (("blimp", "blimp", "test", "", "accuracy"), 100, 1, "BLiMP to {}, {}, {} and {} %"),
+    ):
+        first_pass = (
+            cell_of(found, table, dataset, split, "first-pass", metric) if table == "rerank" else None
+        )
+        told = [f"{first_pass.value:.{digits}f}"] if first_pass else []
+        for model in models:
+            one = cell_of(found, table, dataset, split, f"{model}{reading}", metric)
+            assert one.spread is not None and len(one.rows) == 2
+            told.append(f"{scale * one.value:.{digits}f} ± {scale * one.spread:.{digits}f}")
+        assert says.format(*told) in TEXT
+    for model, says in (
+        ("tta-segments", "the second is above the first by {} and {}"),
+        ("tta-segments-split", "the third by {} and {}"),
+        ("tta-segments-restart-split", "the fourth by {} and {}"),
+    ):
+        pair = cell_of(found, "perplexity-pairs", "books", "test", f"tta-spans - {model}", "loss-difference")
+        assert says.format(*(as_perplexity(row) for row in pair.rows)) in TEXT
+        shown = [row.ci_high is not None and row.ci_high < 0 for row in pair.rows]
+        assert all(shown) if model == "tta-segments" else not all(shown), "raised, as README says of it alone"
+    place = "reference-perplexity", "librispeech-clean", "test"
+    _, second, *last = (cell_of(found, *place, model, "pppl-median").rows for model in models)
+    for rows in last:
+        for ours, theirs in zip(rows, second, strict=True):
+            assert ours.ci_high is not None and theirs.ci_low is not None
+            assert ours.ci_high < theirs.ci_low, "below it with each seed"
+
+
+def test_what_further_seeds_change_in_bert_is_what_their_report_says() -> None:
+    found = Cells(read_results(ROOT / "reports" / "small-bert" / "results.jsonl"))
+    for place, scale, digits, says, sign in (
+        (("training", "books", "valid", "", "loss"), 1, 2, "validation loss ({} and {} nats)", 1),
+        (("glue", "mnli-part", "dev_matched", "", "accuracy"), 100, 1, "accuracy ({} and {} %)", 1),
+        (("sts", "sts-average", "test", "/nli", "spearman-mean"), 100, 1, "entailment ({} and {})", -1),
+    ):
+        table, dataset, split, reading, metric = place
+        cells = [
+            cell_of(found, table, dataset, split, f"{model}{reading}", metric)
+            for model in ("bert-", "segabert")
+        ]
+        told = []
+        for cell in cells:
+            assert cell.spread is not None
+            told.append(f"{scale * cell.value:.{digits}f} ± {scale * cell.spread:.{digits}f}")
+        assert says.format(*told) in TEXT
+        plain, aware = ([row.value for row in cell.rows] for cell in cells)
+        assert len(plain) == len(aware) == 3
+        assert all(sign * (other - one) > 0 for one, other in zip(plain, aware, strict=True)), (
+            "with each seed"
+        )
+    pair = cell_of(found, "perplexity-pairs", "books", "test", "bert- - segabert", "loss-difference")
+    first, second, third = (as_perplexity(row) for row in pair.rows)
+    assert f"pseudo-perplexity is {first}, {second} and {third} over the same documents" in TEXT
+
+
+def test_what_further_seeds_change_in_the_main_models_is_what_their_report_says() -> None:
+    found = Cells(read_results(ROOT / "reports" / "small-seeds" / "results.jsonl"))
+
+    def cell(table: str, dataset: str, system: str, metric: str) -> Cell:
+        return cell_of(found, table, dataset, "test", system, metric)
+
+    rates = {
+        (model, lists): cell("rerank", f"librispeech-{lists}", model, "wer")
+        for model in ("tta", "unilm")
+        for lists in ("clean", "other")
+    }
+    told = {key: f"{rate.value:.2f} ± {rate.spread:.2f}" for key, rate in rates.items()}
+    assert f"{told['tta', 'clean']} % (test-clean) and {told['tta', 'other']} % (test-other)" in TEXT
+    assert f"({told['unilm', 'clean']} and {told['unilm', 'other']} %)" in TEXT
+    for model, lists in rates:
+        changed = cell("rerank", f"librispeech-{lists}", model, "wer-difference").bounds
+        assert changed is not None
+        assert changed[1] < 0, "below the first pass with every seed"
+    assert (
+        "With every seed T-TA lowers LibriSpeech's word error rate and is ahead of the masked biLM" in README
+    )
+    better = [
+        sum(
+            (row.ci_low or 0) > 0 for row in cell("rerank-pairs", lists, "unilm - tta", "wer-difference").rows
+        )
+        for lists in ("librispeech-clean", "librispeech-other")
+    ]
+    assert better == [2, 0], (
+        "shown to be below uniLM's with two of the three seeds on test-clean, none on test-other"
+    )
+    assert "with two of the three seeds on test-clean and with none on test-other" in TEXT
+    similar = [cell("sts", "stsb", f"{model}/context", "pearson") for model in ("tta", "bilm")]
+    first, second = (f"{100 * one.value:.1f} ± {100 * (one.spread or 0):.1f}" for one in similar)
+    assert f"STS-B, {first} against {second}" in TEXT
+    lower, higher = (
+        max(row.ci_high or 1 for row in similar[1].rows),
+        min(row.ci_low or 0 for row in similar[0].rows),
+    )
+    assert lower < higher, "ahead in similarity with every seed"
+
+    def changes(pair: str) -> list[str]:
+        return [
+            as_perplexity(row) for row in cell("perplexity-pairs", "wikitext-2", pair, "loss-difference").rows
+        ]
+
+    one, two, three = changes("transformer-xl - segatron-xl")
+    assert f"{one}, {two} and {three}, so" in TEXT
+    one, two, three = (told.split()[0] for told in changes("transformer-xl - segatron-xl-reset"))
+    assert f"({one}, {two} and {three} %)" in TEXT
+    one, two, three = (f"{row.value:.1f}" for row in cell("perplexity", "books", "bilm", "pppl").rows)
+    assert f"{one}, {two} and {three}, as" in TEXT
+
+    weights = " ".join((ROOT / "weights" / "README.md").read_text(encoding="utf-8").split())
+    clean, other = (
+        [f"{row.value:.2f}" for row in rates["tta", lists].rows if row.seed != 1]
+        for lists in ("clean", "other")
+    )
+    assert f"{' and '.join(clean)} % on test-clean, {' and '.join(other)} % on test-other" in weights
+
+
+def test_the_study_on_real_sets_is_what_its_report_says() -> None:
+    rows = {
+        (row.table, row.dataset, row.system, row.metric): row
+        for row in read_results(ROOT / "reports" / "small" / "results.jsonl")
+        if row.split == {"training": "valid", "glue": "dev_matched"}.get(row.table, "test")
+    }
+    found = {key: row.value for key, row in rows.items()}
+
+    def gain(lists: str, system: str) -> str:
+        change = rows["rerank", lists, system, "bleu-difference"]
+        return f"({change.value:+.1f} [{change.ci_low:+.1f}, {change.ci_high:+.1f}])"
+
+    for lists, name in (("librispeech-clean", "test-clean"), ("librispeech-other", "test-other")):
+        before, after = (found["rerank", lists, system, "wer"] for system in ("first-pass", "tta"))
+        assert f"from {before:.2f} to {after:.2f} % ({name})" in README
+    for system in ("bilm", "ngram-5"):
+        clean, other = (found["rerank", f"librispeech-{kind}", system, "wer"] for kind in ("clean", "other"))
+        assert f"({clean:.2f} and {other:.2f} %)" in README
+    similar = [100 * found["sts", "stsb", f"{model}/context", "pearson"] for model in ("tta", "bilm")]
+    assert "STS-B, {:.1f} against {:.1f}".format(*similar) in README
+    for pair, name in (("de-en", "De→En from BLEU"), ("fr-en", "Fr→En from")):
+        lists = f"multi30k-{pair}"
+        before, after = (found["rerank", lists, system, "bleu"] for system in ("first-pass", "tta"))
+        assert f"{name} {before:.1f} to {after:.1f} {gain(lists, 'tta')}" in README
+    for system, name in (("tta-segments", "T-TA with segments"), ("bilm", "the biLM")):
+        assert f"{name} {gain('multi30k-fr-en', system)}" in README
+
+    def change(dataset: str, plain: str, aware: str) -> str:
+        return as_perplexity(rows["perplexity-pairs", dataset, f"{plain} - {aware}", "loss-difference"])
+
+    resets = []
+    for dataset, ending, where in (("wikitext-2", "", "on WikiText-2"), ("books", "-books", "on the books")):
+        plain, aware, reset = (
+            f"{name}{ending}" for name in ("transformer-xl", "segatron-xl", "segatron-xl-reset")
+        )
+        without, with_them = (found["perplexity", dataset, name, "ppl"] for name in (plain, aware))
+        assert re.search(
+            re.escape(f"{where} ({without:.1f} and {with_them:.1f}")
+            + "(?: with them)?: "
+            + re.escape(change(dataset, plain, aware)),
+            README,
+        )
+        resets.append(change(dataset, plain, reset))
+    assert f"(`index: reset`), it is {resets[0]} and {resets[1]}" in README
+    for table, dataset, tuned, metric, scale, phrase in (
+        ("training", "books", "", "loss", 1, "steps ({:.2f} and {:.2f} nats)"),
+        ("glue", "mnli-part", "", "accuracy", 100, "(MNLI, {:.1f} and {:.1f} %)"),
+        ("sts", "sts-average", "/nli", "spearman-mean", 100, "lose ({:.1f} and {:.1f})"),
+    ):
+        figures = [scale * found[table, dataset, f"{name}{tuned}", metric] for name in ("bert-", "segabert")]
+        assert phrase.format(*figures) in README

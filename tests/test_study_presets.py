@@ -1,0 +1,89 @@
+"""The studies whose reports are committed are one another's as their presets say, and ran on these presets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pipeline.params import load
+from quartet.results import read_results
+from tests.imports import ROOT
+
+
+@pytest.mark.parametrize(
+    "name", ["small", "small-seeds", "small-bert", "small-positions", "small-tta-segments"]
+)
+def test_the_presets_of_the_studies_are_what_ran(name: str) -> None:
+    preset = ROOT / "presets" / f"{name}.yaml"
+    assert preset.read_bytes() == (ROOT / "reports" / name / "params.yaml").read_bytes()
+
+
+def test_further_seeds_are_of_the_same_study() -> None:
+    small, seeds = (load(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-seeds"))
+    for section in ("corpora", "tokenizers", "models", "nbest", "tasks"):
+        ours, theirs = getattr(seeds, section), getattr(small, section)
+        assert ours == {name: theirs[name] for name in ours}, section
+    for section in ("segmentation", "bootstrap", "word2vec"):
+        assert getattr(seeds, section) == getattr(small, section), section
+    assert replace(seeds.rerank, combine=small.rerank.combine) == small.rerank
+    lengths = small.perplexity.input_lengths
+    assert replace(seeds.perplexity, input_lengths=lengths) == small.perplexity
+
+
+def test_the_first_of_the_seeds_is_the_training_of_the_study() -> None:
+    small, seeds = (
+        {row.key: row.value for row in read_results(report / "results.jsonl")}
+        for report in (ROOT / "reports" / "small", ROOT / "reports" / "small-seeds")
+    )
+    shared = {key for key in seeds if key in small and key[-1] == 1}
+    assert {key[0] for key in shared} >= {"training", "perplexity", "perplexity-pairs", "rerank", "sts"}
+    for key in shared:
+        assert seeds[key] == pytest.approx(small[key], rel=1e-6), key
+
+
+def test_three_trainings_of_bert_are_of_the_same_study() -> None:
+    small, seeds = (load(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-bert"))
+    for section in ("corpora", "tokenizers", "tasks"):
+        ours, theirs = getattr(seeds, section), getattr(small, section)
+        assert ours == {name: theirs[name] for name in ours}, section
+    for name, model in seeds.models.items():
+        theirs = small.models[name]
+        assert replace(model, training=replace(model.training, precision="fp32")) == theirs, name
+    assert replace(seeds.nli, random_control=True) == small.nli
+    for section in ("segmentation", "bootstrap", "glue"):
+        assert getattr(seeds, section) == getattr(small, section), section
+
+
+def test_other_positions_of_segabert_are_of_the_same_study() -> None:
+    small, others = (load(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-positions"))
+    for section in ("corpora", "tokenizers", "tasks"):
+        ours, theirs = getattr(others, section), getattr(small, section)
+        assert ours == {name: theirs[name] for name in ours}, section
+    segabert = small.models["segabert"]
+    restart = replace(segabert, maxima=replace(segabert.maxima, overflow="restart"))
+    assert others.models == {
+        "bert-": small.models["bert-"],
+        "segabert-restart": restart,
+        "segabert-restart-split": replace(restart, position_init="split-sinusoid"),
+    }
+    for section in ("segmentation", "bootstrap", "glue"):
+        assert getattr(others, section) == getattr(small, section), section
+
+
+def test_segments_in_tta_are_of_the_same_study() -> None:
+    small, others = (load(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-tta-segments"))
+    for section in ("corpora", "tokenizers", "nbest", "tasks"):
+        ours, theirs = getattr(others, section), getattr(small, section)
+        assert ours == {name: theirs[name] for name in ours}, section
+    segments = small.models["tta-segments"]
+    split = replace(segments, position_init="split-sinusoid")
+    assert others.models == {
+        "tta-spans": replace(segments, positions=("sequence",)),
+        "tta-segments": segments,
+        "tta-segments-split": split,
+        "tta-segments-restart-split": replace(split, maxima=replace(split.maxima, overflow="restart")),
+    }
+    for section in ("segmentation", "bootstrap", "blimp"):
+        assert getattr(others, section) == getattr(small, section), section
+    assert replace(others.rerank, combine=small.rerank.combine) == small.rerank
