@@ -2,12 +2,15 @@
 #
 #   PYTHON=       the Python that .venv is made with (3.11)
 #   PRESET=       a name in presets/: `make repro PRESET=tiny`
+#   JEMALLOC=     the library that allocates memory for `make repro`; empty: the C library does
 #   TORCH_INDEX=  where to take PyTorch from, e.g. https://download.pytorch.org/whl/cpu or …/cu126;
 #                 not set: where pip takes everything from
 
 PYTHON ?= python3.11
 PRESET ?=
 TORCH_INDEX ?=
+JEMALLOC ?= $(firstword $(wildcard $(foreach folder,/usr/lib/$(shell uname -m)-linux-gnu /usr/lib64 /usr/lib, \
+	$(folder)/libjemalloc.so.2)))
 PORT ?= 5000
 
 SHELL := /bin/bash
@@ -23,7 +26,11 @@ export MLFLOW_DISABLE_TELEMETRY := true
 export DO_NOT_TRACK := true
 export DVC_NO_ANALYTICS := true
 
-.PHONY: help setup setup-peers repro test soak scale-check check lint format ui lock
+# It keeps what tensors give back: docs/speed.md.
+KEEP := oversize_threshold:1,metadata_thp:auto,dirty_decay_ms:-1,muzzy_decay_ms:-1
+PRELOAD := $(if $(JEMALLOC),LD_PRELOAD=$(JEMALLOC) MALLOC_CONF=$(KEEP))
+
+.PHONY: help setup setup-peers repro allocator test soak scale-check check lint format ui lock
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name text; do \
@@ -59,7 +66,12 @@ $(PEERS)/.installed: requirements-peers.txt
 	@touch $@
 
 repro: setup  ## raw text to report: the pipeline of params.yaml, or of PRESET=name
-	@python -m pipeline.preset $(PRESET)
+	@$(PRELOAD) python -m pipeline.preset $(PRESET)
+
+# For the shell: eval "$(make -s allocator)"
+allocator:  ## the exports by which jemalloc serves your own `dvc repro` too (docs/speed.md)
+	@$(if $(PRELOAD),echo 'export $(PRELOAD)',echo "error: there is no libjemalloc.so.2; install it \
+	(Debian and Ubuntu: libjemalloc2) or set JEMALLOC= to its path" >&2; exit 2)
 
 # As many processes as cores, so one thread each: more would wait for each other.
 test: setup  ## the tests

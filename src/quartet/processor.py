@@ -5,6 +5,8 @@ from __future__ import annotations
 import platform
 from functools import cache
 
+from quartet.runtime.memory import allocator
+
 #: Where Linux describes its processors.
 CPUINFO = "/proc/cpuinfo"
 
@@ -16,8 +18,9 @@ def model_name() -> str:
 
 
 def computing(threads: int) -> str:
-    """What computes, in words: ``cpu (2 threads, <model>)``."""
-    return f"cpu ({threads} thread{'' if threads == 1 else 's'}, {model_name()})"
+    """What computes, in words: ``cpu (2 threads, <model>)``, and what allocates, where it is not the C library."""
+    parts = [f"{threads} thread{'' if threads == 1 else 's'}", model_name(), allocator()]
+    return f"cpu ({', '.join(filter(None, parts))})"
 
 
 @cache

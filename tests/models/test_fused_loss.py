@@ -22,20 +22,26 @@ def inputs(dtype: torch.dtype) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
     return (hidden_ND, weight_VD, bias_V), torch.randint(0, VOCABULARY, (ROWS,), generator=generator)
 
 
-def plain(hidden_ND: Tensor, weight_VD: Tensor, bias_V: Tensor, targets_N: Tensor) -> Tensor:
-    return F.cross_entropy(F.linear(hidden_ND, weight_VD, bias_V), targets_N, reduction="sum")
+def plain(
+    hidden_ND: Tensor, weight_VD: Tensor, bias_V: Tensor, targets_N: Tensor, smoothing: float = 0.0
+) -> Tensor:
+    logits_NV = F.linear(hidden_ND, weight_VD, bias_V)
+    return F.cross_entropy(logits_NV, targets_N, reduction="sum", label_smoothing=smoothing)
 
 
 @pytest.mark.parametrize("rows_at_once", [1, 5, ROWS, 1000])
 @pytest.mark.parametrize("tile", [1, 4 * VOCABULARY, 10**6])
-def test_value_and_gradients(rows_at_once: int, tile: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 1.0])
+def test_value_and_gradients(
+    rows_at_once: int, tile: int, smoothing: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fused_loss, "AT_ONCE", rows_at_once * VOCABULARY * 8)
     monkeypatch.setattr(fused_loss, "TILE", tile)
     found: list[Tensor | None] = []
     wanted: list[Tensor | None] = []
     for function, kept in ((summed_cross_entropy, found), (plain, wanted)):
         tensors, targets_N = inputs(torch.float64)
-        loss = function(*tensors, targets_N)
+        loss = function(*tensors, targets_N, smoothing)
         (3 * loss / ROWS).backward()
         kept += [loss.detach(), *(tensor.grad for tensor in tensors)]
     for ours, theirs in zip(found, wanted, strict=True):

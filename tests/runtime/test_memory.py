@@ -1,12 +1,18 @@
-"""The allocator's setting holds in a process of its own, where it changes nothing for the other tests."""
+"""Another allocator is known by its functions; glibc's setting holds in a process of its own, not in other tests'."""
 
 from __future__ import annotations
 
+import ctypes
 import platform
 import subprocess
 import sys
+from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
+
+from quartet.processor import computing
+from quartet.runtime import memory
 
 PROGRAM = """
 import ctypes, resource, sys
@@ -44,3 +50,32 @@ def test_kept_memory_is_not_mapped_again() -> None:
         for way in ("keep", "default")
     }
     assert faults["keep"] < faults["default"] / 10, faults
+
+
+@pytest.fixture
+def asked_anew() -> Iterator[None]:
+    memory.allocator.cache_clear()
+    yield
+    memory.allocator.cache_clear()
+
+
+@pytest.mark.usefixtures("asked_anew")
+@pytest.mark.parametrize(
+    ("functions", "name"),
+    [(("mallopt",), ""), (("mallopt", "mallctl"), "jemalloc"), (("mallopt", "tc_malloc"), "tcmalloc")],
+)
+def test_what_allocates_is_said_beside_the_processor(
+    functions: tuple[str, ...], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[int, int]] = []
+
+    def accept(key: int, value: int) -> int:
+        told.append((key, value))
+        return 1
+
+    process = SimpleNamespace(**dict.fromkeys(functions, accept))
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: process)
+    assert memory.allocator() == name
+    assert computing(2).startswith("cpu (2 threads, ")
+    assert computing(2).endswith(f", {name})") == bool(name)
+    assert memory.keep_freed_memory() == bool(told) == (not name), "glibc's settings are glibc's alone"

@@ -13,6 +13,14 @@ from quartet.models.dropout import Dropout
 from quartet.models.linear import Linear
 
 
+def attends_in_float32(device: torch.device) -> bool:
+    """Whether attention leaves autocast's type: a CPU's kernel is several times as slow backwards in bfloat16.
+
+    The products around it, which are most of the work, keep the short type.
+    """
+    return device.type == "cpu" and torch.is_autocast_enabled("cpu")
+
+
 def fused_attention(
     q_BHTK: Tensor,
     k_BHSK: Tensor,
@@ -23,15 +31,9 @@ def fused_attention(
     causal: bool = False,
     scale: float | None = None,
 ) -> Tensor:
-    """softmax(q k^T scale + mask) v in one kernel: (B, H, T, V's width).
-
-    Under bfloat16 autocast a CPU still attends in float32: its kernel's backward pass is several times as slow in
-    bfloat16, and the products around it, which are most of the work, keep the short type.
-    """
-    kind = q_BHTK.device.type
-    wide = kind == "cpu" and torch.is_autocast_enabled(kind)
-    if wide:
-        with torch.autocast(kind, enabled=False):
+    """softmax(q k^T scale + mask) v in one kernel: (B, H, T, V's width)."""
+    if attends_in_float32(q_BHTK.device):
+        with torch.autocast("cpu", enabled=False):
             mask = mask if mask is None or mask.dtype == torch.bool else mask.float()
             return F.scaled_dot_product_attention(
                 q_BHTK.float(),

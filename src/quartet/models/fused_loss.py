@@ -20,24 +20,34 @@ AT_ONCE = 24 << 20
 TILE = 1 << 18
 
 
-def summed_cross_entropy(hidden_ND: Tensor, weight_VD: Tensor, bias_V: Tensor, targets_N: Tensor) -> Tensor:
+def summed_cross_entropy(
+    hidden_ND: Tensor, weight_VD: Tensor, bias_V: Tensor, targets_N: Tensor, label_smoothing: float = 0.0
+) -> Tensor:
     """The sum over N of -log softmax(h W^T + b)[target], in nats: a scalar in fp32.
 
-    The same function as ``F.cross_entropy(F.linear(h, W, b), targets, reduction="sum")``, with the products in
-    autocast's type where autocast is on. Softmax minus one-hot is all that the gradient needs of the logits, so it is
-    made in the forward pass, in their place, for some rows at a time: memory does not grow with N x V. Its gradient can
-    be taken once, and not be differentiated again.
+    The same function as ``F.cross_entropy(F.linear(h, W, b), targets, reduction="sum", label_smoothing=…)``, with the
+    products in autocast's type where autocast is on. Softmax minus what is wanted is all that the gradient needs of the
+    logits, so it is made in the forward pass, in their place, for some rows at a time: memory does not grow with N x V.
+    Its gradient can be taken once, and not be differentiated again.
     """
     device = hidden_ND.device.type
     dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else hidden_ND.dtype
-    loss: Tensor = _Summed.apply(hidden_ND, weight_VD, bias_V, targets_N, dtype)  # type: ignore[no-untyped-call]
+    loss: Tensor = _Summed.apply(  # type: ignore[no-untyped-call]
+        hidden_ND, weight_VD, bias_V, targets_N, dtype, label_smoothing
+    )
     return loss
 
 
 class _Summed(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, hidden_ND: Tensor, weight_VD: Tensor, bias_V: Tensor, targets_N: Tensor, dtype: torch.dtype
+        ctx: Any,
+        hidden_ND: Tensor,
+        weight_VD: Tensor,
+        bias_V: Tensor,
+        targets_N: Tensor,
+        dtype: torch.dtype,
+        label_smoothing: float,
     ) -> Tensor:
         summed = torch.promote_types(dtype, torch.float32)
         with torch.autocast(hidden_ND.device.type, enabled=False):
@@ -50,7 +60,7 @@ class _Summed(torch.autograd.Function):
             for at in range(0, len(h_ND), rows):
                 part = slice(at, at + rows)
                 logits_NV = product(h_ND[part], w_VD, b_V)
-                loss += _to_gradient(logits_NV, targets_N[part], grad_V)
+                loss += _to_gradient(logits_NV, targets_N[part], grad_V, label_smoothing)
                 grad_ND[part] = input_gradient(logits_NV, w_VD)
                 grad_VD = weight_gradient(logits_NV, h_ND[part], grad_VD).to(summed)
         if grad_VD is None:
@@ -66,11 +76,15 @@ class _Summed(torch.autograd.Function):
         grads = (
             saved.mul_(grad).to(dtype) for saved, dtype in zip(ctx.saved_tensors, ctx.types, strict=True)
         )
-        return (*grads, None, None)
+        return (*grads, None, None, None)
 
 
-def _to_gradient(logits_NV: Tensor, targets_N: Tensor, summed_V: Tensor) -> Tensor:
-    """The summed loss. Logits become softmax minus one-hot, in place; its sum over the rows is added to summed_V."""
+def _to_gradient(logits_NV: Tensor, targets_N: Tensor, summed_V: Tensor, label_smoothing: float) -> Tensor:
+    """The summed loss. Logits become softmax minus what is wanted, in place; the sum of rows is added to summed_V.
+
+    One-hot is wanted, or with smoothing a mixture of it and the uniform distribution.
+    """
+    sure, even = 1 - label_smoothing, label_smoothing / logits_NV.shape[1]
     wide = torch.promote_types(logits_NV.dtype, torch.float32)
     loss = logits_NV.new_zeros((), dtype=wide)
     step = len(logits_NV) if logits_NV.is_cuda else max(1, TILE // logits_NV.shape[1])
@@ -78,9 +92,13 @@ def _to_gradient(logits_NV: Tensor, targets_N: Tensor, summed_V: Tensor) -> Tens
         tile = logits_NV[at : at + step]
         targets_N1 = targets_N[at : at + step, None]
         logprobs = torch.log_softmax(tile, dim=-1, dtype=wide)
-        loss -= logprobs.gather(1, targets_N1).sum()
+        loss -= sure * logprobs.gather(1, targets_N1).sum()
+        if even:
+            loss -= even * logprobs.sum()
         gradient = logprobs.exp_()
-        gradient.scatter_add_(1, targets_N1, gradient.new_full(targets_N1.shape, -1.0))
+        gradient.scatter_add_(1, targets_N1, gradient.new_full(targets_N1.shape, -sure))
+        if even:
+            gradient -= even
         summed_V += gradient.sum(0)
         tile.copy_(gradient)
     return loss

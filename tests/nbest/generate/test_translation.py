@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 import transformers
-from torch import nn
+from torch import Tensor, nn
+from torch.nn import functional as F
 
 from quartet.errors import InputError
 from quartet.models.linear import Linear
@@ -47,6 +49,25 @@ def test_what_is_saved_is_opened_again(toy_translator: Translator, folder: Path)
 def test_transformers_opens_it_too(toy_translator: Translator, folder: Path) -> None:
     theirs = transformers.MarianMTModel.from_pretrained(folder, local_files_only=True).eval()
     assert torch.equal(theirs(**INPUT).logits, toy_translator.network(**INPUT).logits)
+    assert theirs.config._attn_implementation == "sdpa", "which knows nothing of ours"
+
+
+def test_in_bfloat16_a_cpu_attends_in_float32(
+    toy_translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attended, taken = F.scaled_dot_product_attention, []
+
+    def watch(query: Tensor, *rest: Any, **settings: Any) -> Tensor:
+        taken.append(query.dtype)
+        return attended(query, *rest, **settings)
+
+    monkeypatch.setattr(F, "scaled_dot_product_attention", watch)
+    wide = toy_translator.network(**INPUT).logits
+    with torch.autocast("cpu", torch.bfloat16):
+        short = toy_translator.network(**INPUT).logits
+    assert taken == [torch.float32] * 2 * 3 * toy.MODEL.layers, "the encoder's, the decoder's own and across"
+    assert torch.equal(short, short.bfloat16().float()), "the products are made in bfloat16"
+    assert torch.allclose(short.float(), wide, atol=0.1)
 
 
 def test_each_tensor_is_saved_once_and_shared_ones_stay_shared(toy_translator: Translator) -> None:

@@ -16,6 +16,7 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader, IterableDataset
 
 from quartet.errors import InputError
+from quartet.models.fused_loss import summed_cross_entropy
 from quartet.nbest.generate.config import TranslatorConfig
 from quartet.nbest.generate.pairs import IGNORED, EncodedPairs, PairBatch, PairSource
 from quartet.nbest.generate.translation import build, fill, logits, weights
@@ -100,8 +101,11 @@ class TranslationModule(WatchedModule):
             use_cache=False,
         ).last_hidden_state
         wanted_BT = batch.targets_BT != IGNORED
-        logits_NV = logits(self.network, hidden_BTD[wanted_BT])
-        targets_N = batch.targets_BT[wanted_BT]
+        hidden_ND, targets_N = hidden_BTD[wanted_BT], batch.targets_BT[wanted_BT]
+        if torch.is_grad_enabled():
+            weight_VD, bias_V = self.network.lm_head.weight, self.network.final_logits_bias[0]
+            return summed_cross_entropy(hidden_ND, weight_VD, bias_V, targets_N, label_smoothing)
+        logits_NV = logits(self.network, hidden_ND)
         return F.cross_entropy(logits_NV, targets_N, reduction="sum", label_smoothing=label_smoothing)
 
     def training_step(self, batch: PairBatch, batch_idx: int) -> Tensor:

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
 from pydantic import TypeAdapter, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from quartet.errors import InputError
 from quartet.files import read_json, write_json
+from quartet.models.attention import attends_in_float32
 from quartet.models.linear import quicken
 from quartet.nbest.generate.config import TranslatorConfig
 from quartet.nbest.generate.vocabulary import PieceTokenizer
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from transformers import MarianMTModel
 
 WEIGHTS, CARD, TOKENIZER = "model.safetensors", "translator.json", "tokenizer.json"
+
+#: Under this name transformers finds our attention.
+ATTENTION = "quartet"
 
 
 def build(config: TranslatorConfig, vocabulary: int) -> MarianMTModel:
@@ -41,13 +46,17 @@ def build(config: TranslatorConfig, vocabulary: int) -> MarianMTModel:
         InputError: transformers is not installed.
     """
     try:
-        from transformers import MarianConfig, MarianMTModel
+        from transformers import AttentionInterface, AttentionMaskInterface, MarianConfig, MarianMTModel
+        from transformers.masking_utils import sdpa_mask
     except ImportError as error:
         raise InputError(
             "transformers", f"translators need it ({error})", "in Quartet's folder: pip install -e '.[hf]'"
         ) from error
+    AttentionInterface.register(ATTENTION, _attend)
+    AttentionMaskInterface.register(ATTENTION, sdpa_mask)
     tokenizer = PieceTokenizer
     settings = MarianConfig(
+        attn_implementation=ATTENTION,
         vocab_size=vocabulary,
         d_model=config.dim,
         encoder_layers=config.layers,
@@ -74,6 +83,27 @@ def build(config: TranslatorConfig, vocabulary: int) -> MarianMTModel:
     network = MarianMTModel(settings)
     quicken(network)
     return network
+
+
+def _attend(
+    module: nn.Module,
+    query_BHTK: Tensor,
+    key_BHSK: Tensor,
+    value_BHSK: Tensor,
+    mask: Tensor | None,
+    **settings: Any,
+) -> tuple[Tensor, Tensor | None]:
+    """transformers' fused attention, and in float32 where ours is."""
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+    projected = query_BHTK, key_BHSK, value_BHSK
+    found: tuple[Tensor, Tensor | None]
+    if attends_in_float32(query_BHTK.device):
+        with torch.autocast("cpu", enabled=False):
+            found = sdpa_attention_forward(module, *(each.float() for each in projected), mask, **settings)
+    else:
+        found = sdpa_attention_forward(module, *projected, mask, **settings)
+    return found
 
 
 def parameter_count(network: MarianMTModel) -> int:
