@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import platform
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pytest
 
 from quartet.processor import computing
 from quartet.runtime import memory
+from tests.imports import ROOT
 
 PROGRAM = """
 import ctypes, resource, sys
@@ -79,3 +81,19 @@ def test_what_allocates_is_said_beside_the_processor(
     assert computing(2).startswith("cpu (2 threads, ")
     assert computing(2).endswith(f", {name})") == bool(name)
     assert memory.keep_freed_memory() == bool(told) == (not name), "glibc's settings are glibc's alone"
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make")
+def test_make_tells_a_shell_how_to_preload_it_or_where_to_get_it() -> None:
+    def make(library: str) -> subprocess.CompletedProcess[str]:
+        command = ["make", "-s", "allocator", f"JEMALLOC={library}"]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    found = make("/there/libjemalloc.so.2")
+    assert found.returncode == 0
+    command, library, *settings = found.stdout.split()
+    assert (command, library) == ("export", "LD_PRELOAD=/there/libjemalloc.so.2")
+    assert [setting.partition("=")[0] for setting in settings] == ["MALLOC_CONF"]
+    absent = make("")
+    assert (absent.returncode, absent.stdout) == (2, "")
+    assert absent.stderr.startswith("error: there is no libjemalloc.so.2; install it")
