@@ -58,7 +58,9 @@ def settings(**changes: Any) -> TrainingConfig:
     return TrainingConfig(**{**given, **changes})
 
 
-def fit(resume: Path, model: TranslatorConfig = MODEL, **changes: Any) -> TrainedTranslator:
+def fit(
+    resume: Path, model: TranslatorConfig = MODEL, device: str = "cpu", **changes: Any
+) -> TrainedTranslator:
     """Train on the toy text."""
     pieces = tokenizer()
     return fit_translator(
@@ -70,6 +72,7 @@ def fit(resume: Path, model: TranslatorConfig = MODEL, **changes: Any) -> Traine
         label_smoothing=0.1,
         seed=3,
         resume=resume,
+        device=device,
     )
 
 
