@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -12,7 +12,7 @@ from tests.imports import ROOT
 
 
 @pytest.mark.parametrize(
-    "name", ["small", "small-seeds", "small-bert", "small-positions", "small-tta-segments"]
+    "name", ["small", "small-seeds", "small-bert", "small-positions", "small-tta-segments", "small-gpu"]
 )
 def test_the_presets_of_the_studies_are_what_ran(name: str) -> None:
     preset = ROOT / "presets" / f"{name}.yaml"
@@ -87,3 +87,28 @@ def test_segments_in_tta_are_of_the_same_study() -> None:
     for section in ("segmentation", "bootstrap", "blimp"):
         assert getattr(others, section) == getattr(small, section), section
     assert replace(others.rerank, combine=small.rerank.combine) == small.rerank
+
+
+def test_the_papers_size_is_of_the_same_study() -> None:
+    small, gpu, paper = (
+        load(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-gpu", "paper-tta-wiki")
+    )
+    for section in ("corpora", "tokenizers", "tasks", "ngrams"):
+        ours, theirs = getattr(gpu, section), getattr(small, section)
+        assert ours == {name: theirs[name] for name in ours}, section
+    size = ("layers", "dim", "heads", "inner", "dropout", "attention_dropout")
+    free = {"init_std", "training"}
+    for name, model in gpu.models.items():
+        of_the_paper = {field: getattr(paper.models[name], field) for field in size}
+        chosen = {field: getattr(model, field) for field in free}
+        assert replace(small.models[name], **of_the_paper, **chosen) == model, name
+        assert model.training.steps == small.models[name].training.steps
+        assert model.training.batch_size == 4 * small.models[name].training.batch_size
+    for name, lists in gpu.nbest.items():
+        folder = lists.folder.replace("artifacts/small-gpu/", "artifacts/small/")
+        assert {**asdict(lists), "folder": folder} == asdict(small.nbest[name]), name
+    for name, translator in gpu.translators.items():
+        training = replace(small.translators[name].training, precision="bf16")
+        assert replace(small.translators[name], training=training) == translator, name
+    for section in ("segmentation", "bootstrap", "rerank", "word2vec", "blimp"):
+        assert getattr(gpu, section) == getattr(small, section), section
