@@ -207,6 +207,93 @@ def test_what_further_seeds_change_in_the_main_models_is_what_their_report_says(
     assert f"{' and '.join(clean)} % on test-clean, {' and '.join(other)} % on test-other" in weights
 
 
+def test_what_the_papers_size_changes_is_what_its_report_says() -> None:
+    small, found = (
+        Cells(read_results(ROOT / "reports" / name / "results.jsonl")) for name in ("small", "small-gpu")
+    )
+    lists = ("clean", "other")
+
+    def told(*place: str, scale: float = 1, digits: int = 1) -> str:
+        cell = cell_of(found, *place)
+        spread = "" if cell.spread is None else f" ± {scale * cell.spread:.{digits}f}"
+        return f"{scale * cell.value:.{digits}f}{spread}"
+
+    def rate(of: str, system: str) -> str:
+        return told("rerank", f"librispeech-{of}", "test", system, "wer", digits=2)
+
+    def better(of: str, pair: str) -> int:
+        """In how many trainings the pair's second is shown to be below its first."""
+        cell = cell_of(found, "rerank-pairs", f"librispeech-{of}", "test", pair, "wer-difference")
+        return sum((row.ci_low or 0) > 0 for row in cell.rows)
+
+    def worse(of: str, pair: str) -> int:
+        cell = cell_of(found, "rerank-pairs", f"librispeech-{of}", "test", pair, "wer-difference")
+        return sum((row.ci_high or 0) < 0 for row in cell.rows)
+
+    clean, other = (rate(of, "tta") for of in lists)
+    assert f"rates of {clean} % (test-clean) and {other} % (test-other) are below" in TEXT
+    assert f"T-TA comes to {clean.split(' %')[0]} and {other} %" in README
+    for system, says in (
+        ("bilm", "masked biLM's ({} and {} %) with every seed"),
+        ("unilm", "UniLM's ({} and {} %) are shown above"),
+        ("ngram-5-and-tta", "both together come to {} and {} %"),
+    ):
+        assert says.format(*(rate(of, system) for of in lists)) in TEXT
+    assert "with the 5-gram to {} and {} %".format(*(rate(of, "ngram-5-and-tta") for of in lists)) in README
+    assert "5-gram's {} % on test-clean".format(rate("clean", "ngram-5")) in TEXT
+    assert f"its {rate('other', 'ngram-5')} % on test-other is below it" in TEXT
+    for of in lists:
+        changed = cell_of(found, "rerank", f"librispeech-{of}", "test", "tta", "wer-difference").bounds
+        assert changed is not None and changed[1] < 0, "below the first pass with every seed"
+    assert [better(of, "bilm - tta") for of in lists] == [3, 3]
+    assert [better(of, "unilm - tta") for of in lists] == [2, 0]
+    assert [worse(of, "ngram-5 - tta") for of in lists] == [0, 3]
+    assert better("clean", "ngram-5 - tta") == 0, "not told from it"
+    assert better("clean", "ngram-5 - ngram-5-and-tta") == 3
+
+    def like(system: str) -> str:
+        return told("sts", "stsb", "test", system, "pearson", scale=100)
+
+    assert f"vectors are at {like('tta/context')} on STS-B" in TEXT
+    assert f"ahead of the masked biLM's {like('bilm/context')}." in TEXT
+    assert f"own embedding layer too ({like('tta/embed')})" in TEXT
+    ours, theirs, below = (
+        cell_of(found, "sts", "stsb", "test", system, "pearson")
+        for system in ("tta/context", "bilm/context", "tta/embed")
+    )
+    for one, two, three in zip(ours.rows, theirs.rows, below.rows, strict=True):
+        assert (one.ci_low or 0) > (two.ci_high or 1)
+        assert one.value > three.value and (one.ci_low or 0) < (three.ci_high or 1)
+    words = cell_of(found, "sts", "stsb", "test", "word2vec", "pearson").rows[0]
+    assert words.ci_low is not None and words.ci_high is not None
+    shown = f"{100 * words.value:.1f} [{100 * words.ci_low:.1f}, {100 * words.ci_high:.1f}]"
+    assert f"the same books are at {shown}" in TEXT
+
+    first = [
+        f"{cell_of(found, 'rerank', name, 'test', 'first-pass', 'bleu').value:.1f}"
+        for name in ("multi30k-de-en", "multi30k-fr-en")
+    ]
+    assert f"(BLEU {first[0]} and {first[1]} before reranking)" in TEXT
+    changes = [
+        row
+        for place in found.places("rerank")
+        if (place.split, place.metric) == ("test", "bleu-difference")
+        for row in cell_of(found, *place).rows
+    ]
+    assert len(changes) > 20
+    assert all((row.ci_low or 0) <= 0 <= (row.ci_high or 0) for row in changes)
+
+    unilm, bilm, tta = (
+        (
+            told("perplexity", "books", "test", model, metric),
+            cell_of(small, "perplexity", "books", "test", model, metric).value,
+        )
+        for model, metric in (("unilm", "ppl"), ("bilm", "pppl"), ("tta", "pppl"))
+    )
+    assert f"perplexity is {unilm[0]} ({unilm[1]:.1f} in reports/small)" in TEXT
+    assert f"are {bilm[0]} and {tta[0]} ({bilm[1]:.1f} and {tta[1]:.1f})" in TEXT
+
+
 def test_the_study_on_real_sets_is_what_its_report_says() -> None:
     rows = {
         (row.table, row.dataset, row.system, row.metric): row
