@@ -92,7 +92,7 @@ def durations(params: Params, layout: Layout) -> list[Result]:
 
 def computed_on(rows: list[Result]) -> str:
     """The devices of the trainings, or of all rows where none is a training's: "a, b and c"; empty of no rows."""
-    trainings = [row for row in rows if row.system == "pretrain" and row.dataset]
+    trainings = [row for row in rows if row.system == "pretrain" and row.split.startswith("train/")]
     devices = {row.device: None for row in trainings or rows}
     named = [device for device in devices if device != NOT_NOTED]
     return (

@@ -8,14 +8,14 @@ from quartet.results import Result
 from stages.report import NOT_NOTED, computed_on
 
 
-def took(stage: str, variant: str, device: str) -> Result:
+def took(stage: str, variant: str, device: str, split: str = "total") -> Result:
     """A duration of a stage."""
     return Result(
         experiment="e",
         table="duration",
         system=stage,
         dataset=variant,
-        split="total",
+        split=split,
         metric="seconds",
         seed=None,
         value=1.0,
@@ -38,8 +38,15 @@ def took(stage: str, variant: str, device: str) -> Result:
 )
 def test_devices_of_the_trainings_are_said_once_each(trainings: list[str], said: str) -> None:
     """What another stage ran on is said only where no training is noted."""
-    rows = [took("pretrain", f"model-{number}", device) for number, device in enumerate(trainings)]
+    rows = [
+        took("pretrain", f"model-{number}", device, "train/seed-1") for number, device in enumerate(trainings)
+    ]
     assert computed_on([took("rerank", "model-0", "cpu (1 thread, C)"), *rows]) == said
+
+
+def test_a_stage_that_found_its_trainings_done_says_where_they_were() -> None:
+    done = [took("pretrain", "model-0", "cuda (B)", f"train/seed-{seed}") for seed in (1, 2)]
+    assert computed_on([*done, took("pretrain", "model-0", "cpu (1 thread, C)")]) == "cuda (B)"
 
 
 def test_no_rows_have_no_device() -> None:
