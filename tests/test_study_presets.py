@@ -31,15 +31,25 @@ def test_further_seeds_are_of_the_same_study() -> None:
     assert replace(seeds.perplexity, input_lengths=lengths) == small.perplexity
 
 
-def test_the_first_of_the_seeds_is_the_training_of_the_study() -> None:
+def test_the_first_of_the_seeds_is_the_seed_of_the_study() -> None:
+    """Transformer-XL's trainings are the same; the others are two, by processors that round differently."""
     small, seeds = (
         {row.key: row.value for row in read_results(report / "results.jsonl")}
         for report in (ROOT / "reports" / "small", ROOT / "reports" / "small-seeds")
     )
     shared = {key for key in seeds if key in small and key[-1] == 1}
-    assert {key[0] for key in shared} >= {"training", "perplexity", "perplexity-pairs", "rerank", "sts"}
-    for key in shared:
+    same = {key for key in shared if "-xl" in key[3]}
+    assert {key[0] for key in same} == {"training", "perplexity", "perplexity-pairs"}
+    for key in same:
         assert seeds[key] == pytest.approx(small[key], rel=1e-6), key
+    losses = {key for key in shared - same if (key[0], key[4]) == ("training", "loss")}
+    assert {key[3] for key in losses} == {"unilm", "bilm", "tta"}
+    for key in losses:
+        assert seeds[key] == pytest.approx(small[key], rel=0.01), key
+    rates = {key for key in shared - same if (key[0], key[2], key[4]) == ("rerank", "test", "wer")}
+    assert {key[3] for key in rates} == {"unilm", "tta"}
+    for key in rates:
+        assert seeds[key] == pytest.approx(small[key], rel=0.01), key
 
 
 def test_three_trainings_of_bert_are_of_the_same_study() -> None:
@@ -107,8 +117,5 @@ def test_the_papers_size_is_of_the_same_study() -> None:
     for name, lists in gpu.nbest.items():
         folder = lists.folder.replace("artifacts/small-gpu/", "artifacts/small/")
         assert {**asdict(lists), "folder": folder} == asdict(small.nbest[name]), name
-    for name, translator in gpu.translators.items():
-        training = replace(small.translators[name].training, precision="bf16")
-        assert replace(small.translators[name], training=training) == translator, name
-    for section in ("segmentation", "bootstrap", "rerank", "word2vec", "blimp"):
+    for section in ("translators", "segmentation", "bootstrap", "rerank", "word2vec", "blimp"):
         assert getattr(gpu, section) == getattr(small, section), section
