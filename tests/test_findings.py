@@ -225,7 +225,7 @@ def test_what_the_papers_size_changes_is_what_its_report_says() -> None:
 
     clean, other = (rate(of, "tta") for of in lists)
     assert f"rates of {clean} % (test-clean) and {other} % (test-other) are below" in TEXT
-    assert f"T-TA comes to {clean.split(' %')[0]} and {other} %" in README
+    assert f"T-TA comes to {clean} and {other} %" in README
     for system, says in (
         ("bilm", "masked biLM's ({} and {} %) with every seed"),
         ("unilm", "UniLM's ({} and {} %) are shown above"),
