@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+import pytest
+
 from quartet.report.cells import Cells, Place
+from quartet.report.page import Report
+from quartet.report.papers import tta
 from quartet.results import read_results
 from tests.imports import ROOT
+from tests.report.synthetic import facts, row
+
+
+@pytest.mark.parametrize(
+    ("systems", "shown"),
+    [(("ngram-5", "tta", "ngram-5-and-tta"), 10.0), (("tta", "ngram-news-and-books"), 11.0)],
+)
+def test_two_systems_together_are_told_by_the_names_of_both(systems: tuple[str, ...], shown: float) -> None:
+    """A model's own name may hold `-and-`."""
+    rows = [row("rerank", name, "lists", "test", "wer", 10.0 + at, 100) for at, name in enumerate(systems)]
+    assert tta.wers(Report(Cells(rows), facts()))[0].ours["ngram"].value == shown
 
 
 def test_the_row_of_n_grams_is_the_n_gram_model_alone() -> None:

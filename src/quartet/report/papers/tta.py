@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import permutations
 
 from quartet.report.cells import Cell
 from quartet.report.numbers import difference, fixed, milliseconds, perplexity, wer
@@ -73,7 +74,8 @@ def _reranked(report: Report, metric: str, name: str, known: dict[str, str], oth
 
 def _named(cells: dict[str, Cell], table: PublishedTable) -> dict[str, Cell]:
     """Ours by the published rows: an n-gram model is the row of n-gram models, two systems together are no row."""
-    alone = {system: cell for system, cell in cells.items() if "-and-" not in system}
+    together = {f"{first}-and-{second}" for first, second in permutations(cells, 2)}
+    alone = {system: cell for system, cell in cells.items() if system not in together}
     named = {("ngram" if system.startswith("ngram") else system): cell for system, cell in alone.items()}
     return {row: named[row] for row in table.rows if row in named}
 
