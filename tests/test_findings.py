@@ -195,7 +195,7 @@ def test_what_further_seeds_change_in_the_main_models_is_what_their_report_says(
     assert f"{one}, {two} and {three}, so" in TEXT
     small = Cells(read_results(ROOT / "reports" / "small" / "results.jsonl"))
     place = "perplexity-pairs", "wikitext-2", "test", "transformer-xl - segatron-xl", "loss-difference"
-    assert f"in reports/small, comes to {as_perplexity(cell_of(small, *place).rows[0])}." in TEXT
+    assert f"processor in reports/small, comes to {as_perplexity(cell_of(small, *place).rows[0])}." in TEXT
     one, two, three = (told.split()[0] for told in changes("transformer-xl - segatron-xl-reset"))
     assert f"({one}, {two} and {three} %)" in TEXT
     one, two, three = (f"{row.value:.1f}" for row in cell("perplexity", "books", "bilm", "pppl").rows)

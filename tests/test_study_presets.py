@@ -32,7 +32,7 @@ def test_further_seeds_are_of_the_same_study() -> None:
 
 
 def test_the_first_of_the_seeds_is_the_seed_of_the_study() -> None:
-    """Trained twice, by processors that round differently."""
+    """Trained twice, by two versions of the code and on two processors."""
     small, seeds = (
         {row.key: row.value for row in read_results(report / "results.jsonl")}
         for report in (ROOT / "reports" / "small", ROOT / "reports" / "small-seeds")
