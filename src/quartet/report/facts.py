@@ -110,7 +110,6 @@ class Facts:
         absent: evaluation sets that params.yaml names and that were not to be had.
         figures: pictures to show, by section (training, rerank, sts, runtime): paths relative to the README.
         intervals: by table, what its intervals are, where it is not what `quartet.report.legend` says.
-        notes: sentences to add to the last section as they stand.
     """
 
     experiment: str
@@ -123,7 +122,6 @@ class Facts:
     absent: tuple[AbsentSet, ...] = ()
     figures: Mapping[str, str] = field(default_factory=dict)
     intervals: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
 
     def model(self, name: str) -> ModelFacts | None:
         """The model of that name, if it is one of this run."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quartet.report.numbers import count, listing, millions
-from quartet.report.page import Report, plain
+from quartet.report.page import Report
 from quartet.report.published import published
 
 
@@ -38,7 +38,6 @@ def lines(report: Report) -> list[str]:
             "- Sentences were found by a Punkt that was trained on the text itself, not by NLTK's English "
             "model: what is a sentence differs a little from the papers'."
         )
-    text += [f"- {plain(note)}" for note in facts.notes]
     return [*text, ""]
 
 

@@ -28,7 +28,7 @@ CORPUS = "wikitext-103"
 WORDS = ("whitespace",)
 INPUT_LENGTH = "input-length"
 TOKENS = "-tokens"
-RUNNING, RESET = "index running", "index reset"
+RESET = "index reset"
 signed_loss = fixed(3, sign=True)
 signed_perplexity = fixed(1, sign=True)
 
