@@ -40,7 +40,7 @@ def report() -> None:
     layout.report.mkdir(parents=True, exist_ok=True)
     with stage_run(params, "report") as run:
         took = durations(params, layout)
-        device = computed_on(took) or computed_on(timed) or computed_on(found)
+        device = computed_on([*took, *found])
         write_results(layout.report / "results.jsonl", found)
         write_results(layout.report / "timings.jsonl", [*timed, *took])
         with atomic_dir(layout.report / "metrics") as folder:
@@ -91,8 +91,12 @@ def durations(params: Params, layout: Layout) -> list[Result]:
 
 
 def computed_on(rows: list[Result]) -> str:
-    """The devices of the trainings, or of all rows where none is a training's: "a, b and c"; empty of no rows."""
-    trainings = [row for row in rows if row.system == "pretrain" and row.split.startswith("train/")]
+    """The devices of the trainings: "a, b and c"; empty of no rows.
+
+    By their durations; where these were not kept, as after `dvc pull`, by what they found ("cpu"); else of all rows.
+    """
+    lasted = [row for row in rows if row.system == "pretrain" and row.split.startswith("train/")]
+    trainings = lasted or [row for row in rows if row.table == "training"]
     devices = {row.device: None for row in trainings or rows}
     named = [device for device in devices if device != NOT_NOTED]
     return (

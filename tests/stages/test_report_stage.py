@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from quartet.results import Result
@@ -49,6 +51,13 @@ def test_a_stage_that_found_its_trainings_done_says_where_they_were() -> None:
     assert computed_on([*done, took("pretrain", "model-0", "cpu (1 thread, C)")]) == "cuda (B)"
 
 
+def test_without_durations_of_trainings_their_results_say_it() -> None:
+    """DVC keeps results, and not durations: a report after `dvc pull` must not name what the report's stages ran on."""
+    loss = replace(took("tta", "books", "cpu"), table="training", metric="loss")
+    found = [took("rerank", "tta", "cpu (2 threads, A)"), loss]
+    assert computed_on(found) == "cpu"
+    assert computed_on([*found, took("pretrain", "tta", "cuda (B)", "train/seed-1")]) == "cuda (B)"
+
+
 def test_no_rows_have_no_device() -> None:
-    """The caller then looks elsewhere."""
     assert not computed_on([])
