@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
+from collections.abc import Collection
 from pathlib import Path
 
 from pipeline import views
@@ -40,7 +41,7 @@ def report() -> None:
     layout.report.mkdir(parents=True, exist_ok=True)
     with stage_run(params, "report") as run:
         took = durations(params, layout)
-        device = computed_on([*took, *found])
+        device = computed_on([*took, *found], params.models)
         write_results(layout.report / "results.jsonl", found)
         write_results(layout.report / "timings.jsonl", [*timed, *took])
         with atomic_dir(layout.report / "metrics") as folder:
@@ -90,13 +91,13 @@ def durations(params: Params, layout: Layout) -> list[Result]:
     return found
 
 
-def computed_on(rows: list[Result]) -> str:
-    """The devices of the trainings: "a, b and c"; empty of no rows.
+def computed_on(rows: list[Result], models: Collection[str]) -> str:
+    """The devices of the trainings of `models`: "a, b and c"; empty of no rows.
 
     By their durations; where these were not kept, as after `dvc pull`, by what they found ("cpu"); else of all rows.
     """
     lasted = [row for row in rows if row.system == "pretrain" and row.split.startswith("train/")]
-    trainings = lasted or [row for row in rows if row.table == "training"]
+    trainings = lasted or [row for row in rows if row.table == "training" and row.system in models]
     devices = {row.device: None for row in trainings or rows}
     named = [device for device in devices if device != NOT_NOTED]
     return (

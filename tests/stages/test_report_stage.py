@@ -9,6 +9,8 @@ import pytest
 from quartet.results import Result
 from stages.report import NOT_NOTED, computed_on
 
+MODELS = [f"model-{number}" for number in range(4)]
+
 
 def took(stage: str, variant: str, device: str, split: str = "total") -> Result:
     """A duration of a stage."""
@@ -43,21 +45,22 @@ def test_devices_of_the_trainings_are_said_once_each(trainings: list[str], said:
     rows = [
         took("pretrain", f"model-{number}", device, "train/seed-1") for number, device in enumerate(trainings)
     ]
-    assert computed_on([took("rerank", "model-0", "cpu (1 thread, C)"), *rows]) == said
+    assert computed_on([took("rerank", "model-0", "cpu (1 thread, C)"), *rows], MODELS) == said
 
 
 def test_a_stage_that_found_its_trainings_done_says_where_they_were() -> None:
     done = [took("pretrain", "model-0", "cuda (B)", f"train/seed-{seed}") for seed in (1, 2)]
-    assert computed_on([*done, took("pretrain", "model-0", "cpu (1 thread, C)")]) == "cuda (B)"
+    assert computed_on([*done, took("pretrain", "model-0", "cpu (1 thread, C)")], MODELS) == "cuda (B)"
 
 
 def test_without_durations_of_trainings_their_results_say_it() -> None:
     """DVC keeps results, and not durations: a report after `dvc pull` must not name what the report's stages ran on."""
     loss = replace(took("tta", "books", "cpu"), table="training", metric="loss")
-    found = [took("rerank", "tta", "cpu (2 threads, A)"), loss]
-    assert computed_on(found) == "cpu"
-    assert computed_on([*found, took("pretrain", "tta", "cuda (B)", "train/seed-1")]) == "cuda (B)"
+    unigram = replace(loss, system="unigram", device="another processor")
+    found = [took("rerank", "tta", "cpu (2 threads, A)"), loss, unigram]
+    assert computed_on(found, ["tta"]) == "cpu"
+    assert computed_on([*found, took("pretrain", "tta", "cuda (B)", "train/seed-1")], ["tta"]) == "cuda (B)"
 
 
 def test_no_rows_have_no_device() -> None:
-    assert not computed_on([])
+    assert not computed_on([], MODELS)
