@@ -235,12 +235,12 @@ STAGES: dict[str, Stage] = {
         ("data.root", "tasks.{}"),
     ),
     "translate": Stage(
-        lambda params: tuple(params.translators), _rows("translate"), ("translators.{}", "device")
+        lambda params: tuple(params.translators), _rows("translate"), ("translators.{}", "device", "threads")
     ),
     "recognise": Stage(
         lambda params: tuple(params.recognisers),
         lambda layout, params, name: layout.recognised(name) / MANIFEST,
-        ("recognisers.{}", "device"),
+        ("recognisers.{}", "device", "threads"),
     ),
     "nbest": Stage(
         lambda params: tuple(params.nbest),
@@ -248,10 +248,12 @@ STAGES: dict[str, Stage] = {
         ("nbest.{}",),
     ),
     "pretrain": Stage(
-        lambda params: tuple(params.models), _rows("pretrain"), ("models.{}", "seeds", "device")
+        lambda params: tuple(params.models), _rows("pretrain"), ("models.{}", "seeds", "device", "threads")
     ),
     "perplexity": Stage(
-        lambda params: tuple(params.models), _rows("perplexity"), ("perplexity", "bootstrap", "device")
+        lambda params: tuple(params.models),
+        _rows("perplexity"),
+        ("perplexity", "bootstrap", "device", "threads"),
     ),
     "compare-losses": Stage(_once, _rows("compare-losses"), ("models", "seeds", "bootstrap")),
     "pretrained": Stage(
@@ -265,18 +267,20 @@ STAGES: dict[str, Stage] = {
     "rerank": Stage(
         lambda params: tuple(params.evaluate.rerank),
         _rows("rerank"),
-        ("rerank", "nbest", "bootstrap", "device"),
+        ("rerank", "nbest", "bootstrap", "device", "threads"),
     ),
     "combine": Stage(_once, _rows("combine"), ("rerank", "nbest", "evaluate.rerank", "seeds", "bootstrap")),
     "compare": Stage(
         _once, _rows("compare"), ("rerank.combine", "nbest", "evaluate.rerank", "seeds", "bootstrap")
     ),
-    "sts": Stage(lambda params: tuple(params.evaluate.sts), _rows("sts"), ("bootstrap", "device")),
+    "sts": Stage(lambda params: tuple(params.evaluate.sts), _rows("sts"), ("bootstrap", "device", "threads")),
     "wordsim": Stage(
-        lambda params: tuple(params.evaluate.wordsim), _rows("wordsim"), ("bootstrap", "device")
+        lambda params: tuple(params.evaluate.wordsim), _rows("wordsim"), ("bootstrap", "device", "threads")
     ),
     "finetune": Stage(
-        lambda params: tuple(params.evaluate.finetune), _rows("finetune"), ("finetune", "bootstrap", "device")
+        lambda params: tuple(params.evaluate.finetune),
+        _rows("finetune"),
+        ("finetune", "bootstrap", "device", "threads"),
     ),
     "baselines": Stage(
         _once,
@@ -291,25 +295,31 @@ STAGES: dict[str, Stage] = {
         _rows("vectors"),
         ("data.root", "vectors.{}", "bootstrap", "seeds"),
     ),
-    "glue": Stage(lambda params: tuple(params.evaluate.glue), _rows("glue"), ("glue", "bootstrap", "device")),
-    "nli": Stage(lambda params: tuple(params.evaluate.nli), _rows("nli"), ("nli", "bootstrap", "device")),
+    "glue": Stage(
+        lambda params: tuple(params.evaluate.glue), _rows("glue"), ("glue", "bootstrap", "device", "threads")
+    ),
+    "nli": Stage(
+        lambda params: tuple(params.evaluate.nli), _rows("nli"), ("nli", "bootstrap", "device", "threads")
+    ),
     "squad": Stage(
         lambda params: tuple(params.evaluate.squad),
         _rows("squad"),
-        ("squad", "segmentation", "bootstrap", "device"),
+        ("squad", "segmentation", "bootstrap", "device", "threads"),
     ),
     "race": Stage(
         lambda params: tuple(params.evaluate.race),
         _rows("race"),
-        ("race", "segmentation", "bootstrap", "device"),
+        ("race", "segmentation", "bootstrap", "device", "threads"),
     ),
     "blimp": Stage(
-        lambda params: tuple(params.evaluate.blimp), _rows("blimp"), ("blimp", "bootstrap", "device")
+        lambda params: tuple(params.evaluate.blimp),
+        _rows("blimp"),
+        ("blimp", "bootstrap", "device", "threads"),
     ),
     "attention": Stage(
         lambda params: tuple(params.evaluate.attention),
         _rows("attention"),
-        ("attention", "bootstrap", "device"),
+        ("attention", "bootstrap", "device", "threads"),
     ),
     "runtime": Stage(_once, _rows("runtime"), ("runtime", "seeds", "bootstrap", "threads", "device")),
 }

@@ -214,9 +214,9 @@ class Task:
 class Params:
     """The whole file.
 
-    ``threads`` 0 means all cores, ``device`` auto CUDA where there is one; ``bootstrap`` is the number of resamplings
-    behind each interval. ``trainer``, ``workers`` (the processes that segment and encode text, 0: one a core) and
-    ``executor`` are no stage's: the machine decides no outcome.
+    ``threads`` 0 means all cores, ``device`` auto CUDA where there is one: both leave the rounding to the machine.
+    ``bootstrap`` is the number of resamplings behind each interval. ``trainer``, ``workers`` (the processes that
+    segment and encode text, 0: one a core) and ``executor`` are no stage's: they change no outcome.
     """
 
     experiment: str

@@ -39,6 +39,13 @@ def test_params_yaml_is_the_preset_sample(tmp_path: Path) -> None:
     assert ours[0] == ours[1]
 
 
+@pytest.mark.parametrize("preset", ["sample", "tiny"])
+def test_what_runs_by_default_leaves_no_result_to_the_machine(preset: str) -> None:
+    params = load(PRESETS / f"{preset}.yaml")
+    assert params.threads > 0 and params.device == "cpu"
+    assert {ngram.config.estimator for ngram in params.ngrams.values()} == {"own"}
+
+
 def test_a_model_entry_gives_the_model_alone_and_its_training() -> None:
     model = load(PRESETS / "sample.yaml").models["segatron-xl"]
     assert type(model.config) is ModelConfig

@@ -36,7 +36,6 @@ PARTS = ("dvc.yaml", ".dvcignore", "pipeline", "stages", "src", "data")
 STARTED = re.compile(r"Running stage '([^']+)'")
 #: The preset tiny, with trainings that are long enough to be hit, and that keep resume points.
 CHANGES = {
-    "threads: 0": "threads: 1",
     "steps: 30,": "steps: 400,",
     "validate_every: 15,": "validate_every: 50,",
     "checkpoint_every: 15}": "checkpoint_every: 10}",
