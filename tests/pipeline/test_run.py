@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -107,3 +109,21 @@ def test_threads_are_set_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
         assert torch.get_num_threads() == 1, "the settings come first"
     finally:
         torch.set_num_threads(before)
+
+
+def test_numpys_products_in_a_stage_take_one_thread() -> None:
+    code = (
+        "import stages, numpy, scipy.linalg, threadpoolctl\n"
+        "print([pool['num_threads'] for pool in threadpoolctl.threadpool_info() if pool['user_api'] == 'blas'])"
+    )
+    environment = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment | {"OMP_NUM_THREADS": "2"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.split() == ["[1,", "1]"], (
+        "NumPy's and SciPy's; two, where there are two cores, if not told"
+    )
