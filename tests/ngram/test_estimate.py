@@ -208,7 +208,7 @@ def test_lmplz_is_used_where_it_is_installed_and_told_the_same(
         f"open({str(tmp_path / 'told')!r}, 'w').write(' '.join(keep))\n"
     )
     install(tmp_path, body, monkeypatch)
-    config = NgramConfig(order=2, pruning=(0, 3), discount_fallback=FALLBACK)
+    config = NgramConfig(order=2, pruning=(0, 3), discount_fallback=FALLBACK, estimator="auto")
     made = estimate([["a", "b"], ["é"]], tmp_path / "made" / "model.arpa.gz", config)
     assert (made.made_by, made.sizes) == ("lmplz", (7, 9))
     assert made.discounts == ((0.5, 1.0, 1.5), (0.25, 1.0, 2.0))
@@ -216,6 +216,13 @@ def test_lmplz_is_used_where_it_is_installed_and_told_the_same(
     told = (tmp_path / "told").read_text()
     assert "--order 2" in told and "--prune 0 3" in told and "--discount_fallback 0.5 1.0 1.5" in told
     assert [path.name for path in (tmp_path / "made").iterdir()] == ["model.arpa.gz"]
+
+
+def test_an_installed_lmplz_is_not_used_unless_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, "sys.exit(1)", monkeypatch)
+    assert estimate(POTTER, tmp_path / "model.arpa", NgramConfig(order=3)).made_by == "own"
 
 
 @pytest.mark.parametrize(
@@ -237,7 +244,7 @@ def test_what_lmplz_refuses_is_one_line(
 ) -> None:
     install(tmp_path, body, monkeypatch)
     with pytest.raises(InputError, match=said):
-        estimate([["word"] * 1000] * 1000, tmp_path / "made" / "model.arpa", NgramConfig())
+        estimate([["word"] * 1000] * 1000, tmp_path / "made" / "model.arpa", NgramConfig(estimator="lmplz"))
     assert not list((tmp_path / "made").iterdir())
 
 
@@ -245,7 +252,7 @@ def test_lmplz_that_is_asked_for_and_absent(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match="estimator lmplz: there is no program lmplz on the PATH"):
         estimate(POTTER, tmp_path / "model.arpa", NgramConfig(estimator="lmplz"))
-    assert estimate(POTTER, tmp_path / "model.arpa", NgramConfig(order=3)).made_by == "own"
+    assert estimate(POTTER, tmp_path / "model.arpa", NgramConfig(order=3, estimator="auto")).made_by == "own"
 
 
 @pytest.mark.parametrize(

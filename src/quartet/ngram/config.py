@@ -52,14 +52,14 @@ class NgramConfig:
             the orders beyond. Nothing: all are kept. Words are never left out.
         discount_fallback: the discounts of counts 1, 2 and 3 or more for orders whose own cannot be computed, as of
             little or artificial text; null refuses such text.
-        estimator: ``lmplz`` is KenLM's program, ``own`` this package; ``auto`` is lmplz where it is installed. Both
-            give the same model, but for the last digits.
+        estimator: ``own`` is this package, ``lmplz`` KenLM's program; ``auto`` is lmplz where it is installed. Both
+            give the same model, but for the last digits, which ``auto`` leaves to the machine.
     """
 
     order: Annotated[int, Field(ge=LEAST_ORDER, le=MOST_ORDER)] = 5
     pruning: tuple[Annotated[int, Field(ge=0)], ...] = ()
     discount_fallback: tuple[float, float, float] | None = None
-    estimator: Estimator = "auto"
+    estimator: Estimator = "own"
 
     def __post_init__(self) -> None:
         if len(self.pruning) > self.order:
