@@ -11,15 +11,18 @@ import re
 import shutil
 import urllib.parse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline.download import Unavailable as Unavailable
 from pipeline.download import download
-from pipeline.params import Source
+from pipeline.layout import MANIFEST, Layout
+from pipeline.params import Params, Source
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, read_json, sha256, write_json
 
-MANIFEST = "manifest.json"
+if TYPE_CHECKING:  # at run time it would make every stage that fetches depend on how sentences are found
+    from quartet.text.segments import PunktChoice
+
 PACKAGE = "package://"
 HUB = "hub://"
 HUB_ADDRESS = re.compile(r"hub://(?P<name>[\w.-]+/[\w.-]+)@(?P<revision>[\w.-]+)/(?P<path>[^/].*)")
@@ -110,6 +113,15 @@ def fetched(folder: Path) -> Path:
     if not (folder / name).exists():
         raise InputError(folder / name, "no such file, though the manifest names it", "fetch it again")
     return folder / name
+
+
+def punkt_choice(params: Params, layout: Layout) -> PunktChoice:
+    """``segmentation.punkt`` as `load_segmenter` takes it; a model of the user's is fetched first, as above."""
+    chosen = params.segmentation.punkt
+    if not isinstance(chosen, Source):
+        return chosen
+    fetch_one(chosen, Path(params.data.root), layout.punkt)
+    return fetched(layout.punkt)
 
 
 def _is_there(source: Source, folder: Path) -> bool:

@@ -37,6 +37,11 @@ class Layout:
         """The fetched source of a corpus and its manifest; :func:`pipeline.fetch.fetched` finds the source in it."""
         return self.artifacts / "raw" / corpus
 
+    @property
+    def punkt(self) -> Path:
+        """A fetched Punkt model of the user's and its manifest: no output of DVC's, its sha256 is a setting."""
+        return self.artifacts / "punkt"
+
     def segments(self, corpus: str) -> Path:
         """{train,valid,test}.jsonl of segmented documents and manifest.json."""
         return self.artifacts / "segments" / corpus

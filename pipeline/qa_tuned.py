@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import quartet
+from pipeline.fetch import punkt_choice
 from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.params.qa import Positions, QuestionTuning
@@ -127,7 +128,8 @@ def punkt(params: Params, train: Sequence[Asked]) -> Segmenter:
         )
         return iter(seen)
 
-    return load_segmenter(params.segmentation.punkt, "english", passages)
+    choice = punkt_choice(params, Layout(params.experiment))
+    return load_segmenter(choice, "english", passages, curated=params.segmentation.curated)
 
 
 def fingerprint(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.fetch import fetched
+from pipeline.fetch import fetched, punkt_choice
 from pipeline.layout import Layout
 from pipeline.params import entry, load
 from pipeline.progress import bar, say
@@ -29,7 +29,8 @@ def segment(name: str) -> None:
                 source,
                 layout.segments(name),
                 shares=Shares(corpus.split.valid, corpus.split.test) if corpus.split else None,
-                punkt=params.segmentation.punkt,
+                punkt=punkt_choice(params, layout),
+                curated=params.segmentation.curated,
                 language=corpus.language,
                 limit=corpus.limit,
                 workers=params.workers,

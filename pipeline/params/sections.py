@@ -22,6 +22,7 @@ from pipeline.params.lists import NBestLists
 from pipeline.params.nli import Nli
 from pipeline.params.qa import Race, Squad
 from pipeline.params.recogniser import Recogniser
+from pipeline.params.segmentation import Segmentation
 from pipeline.params.source import Source
 from pipeline.params.trainer import Trainer
 from pipeline.params.translator import Translator
@@ -98,13 +99,6 @@ class Corpus(Source):
             raise ValueError("kind wikitext brings its own splits: write split: given")
         if self.kind in ("wikipedia", "lines") and self.split is None:
             raise ValueError(f"kind {self.kind} has no splits: write their shares")
-
-
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
-class Segmentation:
-    """How NLTK's Punkt gets its model: the installed or downloaded ``punkt_tab``, ``train``, or ``auto`` (either)."""
-
-    punkt: Literal["auto", "punkt_tab", "train"]
 
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)

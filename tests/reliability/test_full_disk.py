@@ -85,7 +85,7 @@ def segments(folder: Path, source: Path, number: int, tokenizer: TextTokenizer) 
     text = source / f"{number}.txt"
     text.write_text("\n\n\n".join(" ".join(each.sentences) for each in documents(100, number)))
     segment_corpus(
-        SOURCES["text"], text, folder / "segments", shares=Shares(0.1, 0.1), punkt="train", workers=1
+        SOURCES["text"], text, folder / "segments", shares=Shares(0.1, 0.1), punkt="trained", workers=1
     )
 
 

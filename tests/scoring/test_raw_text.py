@@ -64,7 +64,7 @@ def tokenizer(request: pytest.FixtureRequest) -> TextTokenizer:
 def segmenter(request: pytest.FixtureRequest) -> Segmenter:
     """Trained on a small text, and NLTK's own where it is installed."""
     if request.param == "train":
-        return load_segmenter("train", "english", lambda: iter(corpus.sentences(2000, seed=2)))
+        return load_segmenter("trained", "english", lambda: iter(corpus.sentences(2000, seed=2)))
     from nltk.tokenize.punkt import PunktTokenizer
 
     try:

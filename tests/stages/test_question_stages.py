@@ -101,7 +101,7 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small)
     made = SimpleNamespace(
         experiment="made-up", seeds=[11], threads=1, device="cpu", bootstrap=20, tasks=tasks,
         models={"segabert": SimpleNamespace(corpus="small", tokenizer="pieces")},
-        segmentation=SimpleNamespace(punkt="train"),
+        segmentation=SimpleNamespace(punkt="trained", curated=True),
         squad=Squad(**common, positions=both, train_limit=16),
         race=Race(**common, positions=both),
         attention=Attention(layers=["first", 2], head="mean", tokens=20, documents=3, document=1),

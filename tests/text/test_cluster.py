@@ -126,7 +126,7 @@ def test_a_cluster_changes_no_byte(cluster: Any, tmp_path: Path, monkeypatch: py
         segment_corpus(
             *(draft_text, "tales", out / "segmented"),  # a path that the workers have to be told in full
             shares=Shares(0.2, 0.2),
-            punkt="train",
+            punkt="trained",
             workers=1,
             scheduler=scheduler,
         )
@@ -139,7 +139,7 @@ def test_a_cluster_changes_no_byte(cluster: Any, tmp_path: Path, monkeypatch: py
         segment_corpus(
             *(draft_text, tmp_path / "tales", tmp_path / "out"),
             shares=Shares(0.2, 0.2),
-            punkt="train",
+            punkt="trained",
             training_characters=100,
             scheduler=cluster.scheduler_address,
         )

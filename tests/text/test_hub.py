@@ -71,7 +71,7 @@ def test_the_number_of_its_files_changes_no_split(tmp_path: Path) -> None:
             )
         folder = tmp_path / str(count) / "out"
         segment_corpus(
-            Hub(HubConfig()), tmp_path / str(count) / "set", folder, shares=Shares(0.2, 0.2), punkt="train"
+            Hub(HubConfig()), tmp_path / str(count) / "set", folder, shares=Shares(0.2, 0.2), punkt="trained"
         )
         found.append(
             {split: (folder / f"{split}.jsonl").read_bytes() for split in ("train", "valid", "test")}
@@ -193,7 +193,7 @@ def test_a_folder_of_rows_is_segmented_and_named_by_all_its_files(tmp_path: Path
         for one in corpus.documents(12)
     ]
     parquet(tmp_path / "set" / "train.parquet", rows)
-    settings: Any = {"shares": Shares(0.2, 0.2), "punkt": "train", "workers": 1}
+    settings: Any = {"shares": Shares(0.2, 0.2), "punkt": "trained", "workers": 1}
     reader = Hub(HubConfig(title="title", id="id"))
     first = segment_corpus(reader, tmp_path / "set", tmp_path / "out", **settings)
     assert {split: counts["documents"] for split, counts in first["splits"].items()} == {

@@ -25,7 +25,7 @@ folder = Path(sys.argv[1])
 source = folder / "source"
 source.touch()
 for characters in (3_000_000, 15_000_000):
-    segment_corpus(made_up(characters), source, folder / "segments", shares=Shares(0.1, 0.1), punkt="train",
+    segment_corpus(made_up(characters), source, folder / "segments", shares=Shares(0.1, 0.1), punkt="trained",
         training_characters=100_000, workers=1)
     texts = SentencesOf(folder / "segments" / "train.jsonl")
     tokenizer = train_tokenizer("whitespace", texts, 2000, lowercase=False)

@@ -61,7 +61,7 @@ def segment(folder: Path, number: int = 30, **settings: Any) -> None:
         corpus.reader,
         source,
         folder / "segments",
-        **{"shares": SHARES, "punkt": "train", "training_characters": 100, "workers": 1} | settings,
+        **{"shares": SHARES, "punkt": "trained", "training_characters": 100, "workers": 1} | settings,
     )
 
 
@@ -121,7 +121,7 @@ def test_a_mistake_in_the_text_keeps_what_was_before_it(tmp_path: Path) -> None:
             yield document if number != 9 else Wrong(document.id, document.title, document.paragraphs)
 
     (tmp_path / "source").touch()
-    settings: Any = {"shares": SHARES, "punkt": "train", "training_characters": 100, "workers": 1}
+    settings: Any = {"shares": SHARES, "punkt": "trained", "training_characters": 100, "workers": 1}
     with pytest.raises(InputError, match="tale 9: is damaged"):
         segment_corpus(reader, tmp_path / "source", tmp_path / "out", **settings, resume=tmp_path / "resume")
     assert len(list((tmp_path / "resume").glob("*/*.npz"))) == 2
@@ -220,7 +220,7 @@ def call(self, part):
     done.append(part)
     return work(self, part)
 SegmentDrafts.__call__ = call
-segment_corpus(corpus.reader, folder / "source.txt", folder / "segments", shares=Shares(0.2, 0.2), punkt="train",
+segment_corpus(corpus.reader, folder / "source.txt", folder / "segments", shares=Shares(0.2, 0.2), punkt="trained",
     training_characters=100, workers=1, resume=folder / "resume")
 """
 

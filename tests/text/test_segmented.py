@@ -39,7 +39,7 @@ def test_a_corpus_is_split_whole_and_counted(source: Path, tmp_path: Path) -> No
     seen: list[int] = []
     out = tmp_path / "segmented"
     manifest = segment_corpus(
-        corpus.reader, source, out, shares=SHARES, punkt="train", advance=lambda: seen.append(1)
+        corpus.reader, source, out, shares=SHARES, punkt="trained", advance=lambda: seen.append(1)
     )
     assert len(seen) == 10
     assert json.loads((out / "manifest.json").read_text()) == manifest
@@ -71,16 +71,16 @@ def test_the_source_is_read_once_even_to_train(source: Path, tmp_path: Path) -> 
         opened.append(path)
         return corpus.reader(path)
 
-    segment_corpus(reader, source, tmp_path / "all", shares=SHARES, punkt="train")
+    segment_corpus(reader, source, tmp_path / "all", shares=SHARES, punkt="trained")
     few = segment_corpus(
-        reader, source, tmp_path / "few", shares=SHARES, punkt="train", training_characters=500
+        reader, source, tmp_path / "few", shares=SHARES, punkt="trained", training_characters=500
     )
     assert len(opened) == 2
     assert few["splits"]["train"]["documents"] == 6  # what training read is not lost
 
 
 def test_limit_reads_only_the_first_documents(source: Path, tmp_path: Path) -> None:
-    manifest = segment_corpus(corpus.reader, source, tmp_path / "out", shares=SHARES, punkt="train", limit=4)
+    manifest = segment_corpus(corpus.reader, source, tmp_path / "out", shares=SHARES, punkt="trained", limit=4)
     assert sum(counts["documents"] for counts in manifest["splits"].values()) == 4
 
 
@@ -88,7 +88,7 @@ def test_folders_of_a_corpus_can_be_its_splits(tmp_path: Path) -> None:
     for split in SPLITS:
         (tmp_path / "books" / split).mkdir(parents=True)
         (tmp_path / "books" / split / "a.txt").write_text(f"It is for {split}. It is short.")
-    manifest = segment_corpus(read_text, tmp_path / "books", tmp_path / "out", shares=None, punkt="train")
+    manifest = segment_corpus(read_text, tmp_path / "books", tmp_path / "out", shares=None, punkt="trained")
     assert [manifest["splits"][split]["sentences"] for split in SPLITS] == [2, 2, 2]
     assert "for valid" in (tmp_path / "out" / "valid.jsonl").read_text()
 
@@ -121,7 +121,7 @@ def test_processes_change_no_byte(tmp_path: Path) -> None:
             tales,
             out / "segmented",
             shares=SHARES,
-            punkt="train",
+            punkt="trained",
             limit=11,
             workers=workers,
             advance=partial(seen.update, ["document"]),
@@ -142,7 +142,7 @@ def test_the_size_of_the_parts_changes_no_byte(tmp_path: Path, monkeypatch: pyte
         monkeypatch.setattr(encoding, "BATCH_BYTES", size)
         out = tmp_path / str(size)
         segment_corpus(
-            corpus.reader, tmp_path / "source", out / "segmented", shares=SHARES, punkt="train", workers=1
+            corpus.reader, tmp_path / "source", out / "segmented", shares=SHARES, punkt="trained", workers=1
         )
         encode_corpus(out / "segmented", tokenizer, out / "encoded", workers=1)
         found.append(contents(out))
@@ -161,7 +161,7 @@ def test_a_mistake_in_a_document_is_named_from_any_process(tmp_path: Path, worke
             tmp_path,
             tmp_path / "out",
             shares=SHARES,
-            punkt="train",
+            punkt="trained",
             training_characters=100,
             workers=workers,
         )
@@ -174,17 +174,17 @@ def test_a_limit_ends_before_a_damaged_place(tmp_path: Path) -> None:
     cut.write_bytes((FIXTURES / "dump.xml").read_bytes()[:-40])
     out = tmp_path / "out"
     with pytest.raises(InputError, match="1 documents cannot be split"):
-        segment_corpus(read_wikipedia, cut, out, shares=SHARES, punkt="train", training_characters=9, limit=1)
+        segment_corpus(read_wikipedia, cut, out, shares=SHARES, punkt="trained", training_characters=9, limit=1)
 
 
 def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    segment_corpus(read_text, FIXTURES / "prose", out, shares=SHARES, punkt="train")
+    segment_corpus(read_text, FIXTURES / "prose", out, shares=SHARES, punkt="trained")
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     cut = tmp_path / "cut.xml"
     cut.write_bytes((FIXTURES / "dump.xml").read_bytes()[:-40])
     with pytest.raises(InputError, match="cut short"):
-        segment_corpus(read_wikipedia, cut, out, shares=SHARES, punkt="train")
+        segment_corpus(read_wikipedia, cut, out, shares=SHARES, punkt="trained")
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cut.xml", "out"]
 
@@ -208,7 +208,7 @@ from quartet.text.split import Shares
 from quartet.text.tokenizer import train_tokenizer
 from tests.text import corpus
 source, out = Path(sys.argv[1]), Path(sys.argv[2])
-segment_corpus(corpus.reader, source, out / "segmented", shares=Shares(0.2, 0.2), punkt="train")
+segment_corpus(corpus.reader, source, out / "segmented", shares=Shares(0.2, 0.2), punkt="trained")
 tokenizer = train_tokenizer("wordpiece", SentencesOf(out / "segmented" / "train.jsonl"), 200, lowercase=True)
 tokenizer.save(out / "tokenizer.json")
 encode_corpus(out / "segmented", tokenizer, out / "encoded")

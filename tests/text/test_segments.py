@@ -33,7 +33,7 @@ def no_punkt_tab(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_trained_punkt_knows_the_abbreviations_of_its_text() -> None:
-    segmenter = load_segmenter("train", "english", text)
+    segmenter = load_segmenter("trained", "english", text)
     assert segmenter.provenance.startswith("trained on 3")
     assert "characters of the corpus (NLTK " in segmenter.provenance
     found = segmenter.sentences("They met Mr. Hale at noon. Dr. Moss left.  He was late!")
@@ -41,7 +41,7 @@ def test_trained_punkt_knows_the_abbreviations_of_its_text() -> None:
 
 
 def test_sentences_joined_are_the_paragraph() -> None:
-    segmenter = load_segmenter("train", "english", text)
+    segmenter = load_segmenter("trained", "english", text)
     for paragraph in [
         *text(),
         "...",
@@ -70,12 +70,12 @@ def test_training_stops_at_its_limit_and_reads_no_further() -> None:
             read.append(number)
             yield "It is a sentence. It is another."
 
-    assert "trained on 1,024 characters" in load_segmenter("train", "english", endless, 1000).provenance
+    assert "trained on 1,024 characters" in load_segmenter("trained", "english", endless, 1000).provenance
     assert len(read) < 40
 
 
 def test_a_heading_is_one_sentence_and_empty_paragraphs_go() -> None:
-    segmenter = load_segmenter("train", "english", text)
+    segmenter = load_segmenter("trained", "english", text)
     paragraphs = (
         Paragraph("It rains. St. John. Then", heading=True),
         Paragraph("  "),
@@ -148,4 +148,4 @@ def test_a_damaged_ready_model_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_
 
 def test_no_text_to_train_on_is_an_error() -> None:
     with pytest.raises(InputError, match="no text to train Punkt on"):
-        load_segmenter("train", "english", lambda: iter(()))
+        load_segmenter("trained", "english", lambda: iter(()))

@@ -66,7 +66,7 @@ def test_no_word_is_lost(split: str) -> None:
 
 
 def test_the_files_are_the_splits_and_every_word_comes_back(tmp_path: Path) -> None:
-    manifest = segment_corpus(read_wikitext, FOLDER, tmp_path / "segments", shares=None, punkt="train")
+    manifest = segment_corpus(read_wikitext, FOLDER, tmp_path / "segments", shares=None, punkt="trained")
     assert {split: counts["documents"] for split, counts in manifest["splits"].items()} == {
         "train": 2,
         "valid": 1,
@@ -86,7 +86,7 @@ def test_the_files_are_the_splits_and_every_word_comes_back(tmp_path: Path) -> N
 
 
 def test_a_limit_is_one_of_each_split(tmp_path: Path) -> None:
-    manifest = segment_corpus(read_wikitext, FOLDER, tmp_path / "out", shares=None, punkt="train", limit=1)
+    manifest = segment_corpus(read_wikitext, FOLDER, tmp_path / "out", shares=None, punkt="trained", limit=1)
     assert [manifest["splits"][split]["documents"] for split in SPLITS] == [1, 1, 1]
 
 

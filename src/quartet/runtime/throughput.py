@@ -85,7 +85,7 @@ def study(folder: Path, texts: Path, characters: int, vocabulary: int, rounds: i
         workers: 0: one a core.
 
     Raises:
-        InputError: there is no text, too little of it, or no punkt_tab; or the outputs are not equal.
+        InputError: there is no text or too little of it, or the outputs are not equal.
     """
     import numpy as np
 
@@ -99,7 +99,7 @@ def study(folder: Path, texts: Path, characters: int, vocabulary: int, rounds: i
 
     def segment(processes: int = 1) -> Callable[[], object]:
         return lambda: segment_corpus(
-            draft_text, source, segments, shares=SHARES, punkt="punkt_tab", workers=processes
+            draft_text, source, segments, shares=SHARES, curated=False, workers=processes
         )
 
     segment()()
@@ -178,9 +178,11 @@ def _copied(texts: Path, source: Path, characters: int) -> list[str]:
 
 
 def _bare_punkt() -> Any:
-    from nltk.tokenize.punkt import PunktTokenizer
+    from nltk.tokenize.punkt import PunktSentenceTokenizer
 
-    return PunktTokenizer("english")
+    from quartet.text.punkt_model import published
+
+    return PunktSentenceTokenizer(published("english"))
 
 
 def _bare_tokenizer(json: str) -> Callable[[list[str]], list[Any]]:
@@ -259,7 +261,7 @@ def memory(folder: Path, characters: int, vocabulary: int, workers: int) -> Foun
         reader = made_up(characters)
         manifest = step(
             "segmentation",
-            lambda: segment_corpus(reader, name, segments, shares=SHARES, punkt="train", workers=workers),
+            lambda: segment_corpus(reader, name, segments, shares=SHARES, punkt="trained", workers=workers),
         )
         texts = SentencesOf(segments / "train.jsonl")
         tokenizer = step(

