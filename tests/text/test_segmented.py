@@ -80,7 +80,9 @@ def test_the_source_is_read_once_even_to_train(source: Path, tmp_path: Path) -> 
 
 
 def test_limit_reads_only_the_first_documents(source: Path, tmp_path: Path) -> None:
-    manifest = segment_corpus(corpus.reader, source, tmp_path / "out", shares=SHARES, punkt="trained", limit=4)
+    manifest = segment_corpus(
+        corpus.reader, source, tmp_path / "out", shares=SHARES, punkt="trained", limit=4
+    )
     assert sum(counts["documents"] for counts in manifest["splits"].values()) == 4
 
 
@@ -174,7 +176,9 @@ def test_a_limit_ends_before_a_damaged_place(tmp_path: Path) -> None:
     cut.write_bytes((FIXTURES / "dump.xml").read_bytes()[:-40])
     out = tmp_path / "out"
     with pytest.raises(InputError, match="1 documents cannot be split"):
-        segment_corpus(read_wikipedia, cut, out, shares=SHARES, punkt="trained", training_characters=9, limit=1)
+        segment_corpus(
+            read_wikipedia, cut, out, shares=SHARES, punkt="trained", training_characters=9, limit=1
+        )
 
 
 def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:

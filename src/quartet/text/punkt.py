@@ -30,10 +30,13 @@ class Abbreviations(NamedTuple):
     before_lower: frozenset[str] = frozenset()
 
 
+NONE = Abbreviations()
+
+
 class Punkt(PunktSentenceTokenizer):  # type: ignore[misc]
     """NLTK's class with given parameters, which can be sent to another process."""
 
-    def __init__(self, parameters: Any, abbreviations: Abbreviations = Abbreviations()) -> None:
+    def __init__(self, parameters: Any, abbreviations: Abbreviations = NONE) -> None:
         """Take over what Punkt has learnt.
 
         Args:

@@ -37,6 +37,9 @@ FILES = ("abbrev_types.txt", "collocations.tab", "sent_starters.txt", "ortho_con
 LARGEST_FILE = 1 << 27
 """Bytes of one of them; NLTK's largest has 2 MB."""
 
+UNREADABLE = (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+"""What `zipfile` raises: RuntimeError for an encrypted file, NotImplementedError for another compression."""
+
 CONTEXTS = 1 << 7
 """Above NLTK's flags of where a word was seen, which are one number together."""
 
@@ -175,8 +178,7 @@ def _opened(path: Path) -> tuple[Callable[[PurePosixPath], bytes], set[PurePosix
             if archive.getinfo(str(name)).file_size > LARGEST_FILE:
                 raise _damaged(path / name, f"more than {LARGEST_FILE >> 20} MiB")
             return archive.read(str(name))
-        # RuntimeError: it is encrypted; NotImplementedError: another compression
-        except (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+        except UNREADABLE as error:
             raise _damaged(path / name, f"cannot be read from the zip ({error})") from error
 
     return read, {PurePosixPath(each) for each in archive.namelist() if not each.endswith("/")}

@@ -86,7 +86,7 @@ def load_segmenter(
         InputError: there is no such model or no such list, it is damaged, or there is no text to train on.
     """
     from quartet.text import punkt_model
-    from quartet.text.punkt import Abbreviations, Punkt
+    from quartet.text.punkt import NONE, Punkt
 
     if choice == "published":
         known = punkt_model.published(language)
@@ -98,7 +98,7 @@ def load_segmenter(
     else:
         known = punkt_model.read_model(choice, language)
         origin = f"model {choice.name}"
-    abbreviations = punkt_model.add_curated(known, language) if curated else Abbreviations()
+    abbreviations = punkt_model.add_curated(known, language) if curated else NONE
     made_of = punkt_model.versions(package=curated or choice == "published")
     provenance = (
         f"{origin}{', with curated abbreviations' if curated else ''} "
