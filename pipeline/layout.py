@@ -174,6 +174,10 @@ class Layout:
         folder = self.artifacts / "timings"
         return folder / stage / f"{variant}.jsonl" if variant else folder / f"{stage}.jsonl"
 
+    def note(self, stage: str, variant: str = "") -> Path:
+        """What MLflow has still to be told of the last run of a stage instance: no output of DVC's either."""
+        return self.artifacts / "notes" / stage / f"{variant or stage}.json"
+
     def resume(self, model: str, seed: int) -> Path:
         """Where an interrupted training keeps its resume points: no output of DVC's either."""
         return self.artifacts / "resume" / model / f"seed-{seed}"

@@ -103,10 +103,14 @@ class Store:
 
     # -- runs ----------------------------------------------------------------------------------------------------
 
-    def create(self, name: str, tags: Mapping[str, str]) -> str:
-        """The id of a new RUNNING run."""
+    def create(self, name: str, tags: Mapping[str, str], started: int | None = None) -> str:
+        """The id of a new RUNNING run.
+
+        Args:
+            started: when, in milliseconds since 1970; None: now.
+        """
         own = {"mlflow.user": _user(), "mlflow.source.type": "LOCAL", **tags}
-        run = self.again(lambda: self.client.create_run(self.experiment, tags=own, run_name=name))
+        run = self.again(lambda: self.client.create_run(self.experiment, started, tags=own, run_name=name))
         return str(run.info.run_id)
 
     def resume(self, run_id: str, tags: Mapping[str, str] | None = None) -> None:
@@ -127,9 +131,13 @@ class Store:
             return False
         return bool(run.info.experiment_id == self.experiment and run.info.lifecycle_stage == "active")
 
-    def end(self, run_id: str, status: str) -> None:
-        """Close a run as FINISHED, FAILED or KILLED."""
-        self.again(lambda: self.client.set_terminated(run_id, status))
+    def end(self, run_id: str, status: str, ended: int | None = None) -> None:
+        """Close a run as FINISHED, FAILED or KILLED.
+
+        Args:
+            ended: when, in milliseconds since 1970; None: now.
+        """
+        self.again(lambda: self.client.set_terminated(run_id, status, ended))
 
     def tagged(self, key: str, also: Mapping[str, str], running: bool = False) -> list[tuple[str, str]]:
         """(run id, value of the tag `key`) of every run that has the tags `also`, the newest first."""

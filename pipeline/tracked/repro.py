@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import psutil
@@ -28,24 +29,46 @@ def own_process() -> str:
     return _tag(psutil.Process())
 
 
-def parent(store: Store, tags: dict[str, str]) -> str | None:
-    """The id of the run of the ``dvc repro`` that runs this process, RUNNING; None where DVC did not start it.
+@dataclass(frozen=True)
+class Repro:
+    """A ``dvc repro``.
+
+    Attributes:
+        process: the tag of its process.
+        started: in seconds since 1970.
+        experiment: the name within ``dvc exp run``; else empty.
+    """
+
+    process: str
+    started: float
+    experiment: str
+
+
+def current() -> Repro | None:
+    """The ``dvc repro`` that runs this process; None where DVC did not start it."""
+    process = dvc_process()
+    if process is None:
+        return None
+    return Repro(_tag(process), process.create_time(), os.environ.get(DVC_EXP_NAME, ""))
+
+
+def parent(store: Store, tags: dict[str, str], of: Repro | None) -> str | None:
+    """The id of the run of a ``dvc repro``, RUNNING; None for no ``dvc repro``.
 
     Args:
         tags: what every run of the settings is tagged with.
     """
-    process = dvc_process()
-    if process is None:
+    if of is None:
         return None
-    mine = _tag(process)
     for run_id, tag in store.tagged("process", {"stage": STAGE}):
-        if _same(tag, mine):
+        if _same(tag, of.process):
             store.resume(run_id)
             return run_id
-    now = datetime.fromtimestamp(process.create_time(), UTC)
-    experiment = os.environ.get(DVC_EXP_NAME, "")
-    name = f"{STAGE} {now:%Y-%m-%d %H:%M:%S}" + (f" {experiment}" if experiment else "")
-    own = {"stage": STAGE, "process": mine} | ({"dvc.experiment": experiment} if experiment else {})
+    begun = datetime.fromtimestamp(of.started, UTC)
+    name = f"{STAGE} {begun:%Y-%m-%d %H:%M:%S}" + (f" {of.experiment}" if of.experiment else "")
+    own = {"stage": STAGE, "process": of.process} | (
+        {"dvc.experiment": of.experiment} if of.experiment else {}
+    )
     return store.create(name, {**tags, **own})
 
 

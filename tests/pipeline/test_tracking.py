@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from pipeline.layout import Layout
-from pipeline.mlflow_store import tracking_uri
+from pipeline.mlflow_store import open_store, tracking_uri
 from pipeline.params import Params, load
 from pipeline.results import rows_of
+from pipeline.tracked import repro
 from pipeline.tracked.names import commit_of_tree
-from pipeline.tracking import stage_run, sync
+from pipeline.tracking import Note, stage_run, sync, tell_noted
 from quartet.errors import InputError
 from quartet.files import sha256, write_json
 from quartet.results import Measure, Result, write_results
@@ -35,12 +36,19 @@ def params(workspace: Path, request: pytest.FixtureRequest) -> Params:
 
 
 def runs(params: Params) -> list[Any]:
-    """Every run of the settings' experiment, the oldest first."""
+    """Every run of the settings' experiment, the oldest first; the notes are told."""
+    tell_noted(open_store(params.experiment), params)
+    return live(params)
+
+
+def live(params: Params) -> list[Any]:
+    """Every run that MLflow knows of already, the oldest first."""
     from mlflow.tracking import MlflowClient
 
     client = MlflowClient(tracking_uri=tracking_uri())
     experiment = client.get_experiment_by_name(params.experiment)
-    assert experiment is not None
+    if experiment is None:
+        return []
     return list(reversed(client.search_runs([experiment.experiment_id])))
 
 
@@ -73,11 +81,23 @@ def rows(params: Params, value: float = 0.25) -> list[Result]:
 
 
 def test_a_run_holds_all_that_its_stage_did(params: Params) -> None:
+    curve = Path("curve.csv")
+    curve.write_text("step,loss\n")
     with stage_run(params, "rerank", "tta") as run:
         run.log_results(rows(params))
         run.log_metric("loss", 3.0, step=1)
         run.log_metric("loss", 2.0, step=2)
+        run.log_artifact(curve, "drawn")
+        run.set_tag("way", "quick")
+    assert live(params) == [], "a quick stage leaves a note and does not open MLflow"
     (logged,) = runs(params)
+    assert len(runs(params)) == 1, "a note is told once"
+    assert 0 < logged.info.end_time - logged.info.start_time < 60_000
+    assert (
+        abs(logged.data.metrics["seconds/total"] * 1000 - (logged.info.end_time - logged.info.start_time))
+        < 9000
+    )
+    assert logged.data.tags["way"] == "quick"
     assert logged.info.run_name == "rerank/tta"
     assert logged.info.status == "FINISHED"
     tags = logged.data.tags
@@ -97,7 +117,52 @@ def test_a_run_holds_all_that_its_stage_did(params: Params) -> None:
     assert logged.data.metrics["seconds/total"] > 0
     assert logged.data.params["rerank.weights.step"] == "0.25"
     assert not any(key.startswith("models.") for key in logged.data.params)
-    assert attached(logged) == {"params.yaml", "tta.jsonl"}
+    assert attached(logged) == {"params.yaml", "tta.jsonl", "drawn"}
+
+
+def test_a_note_comes_with_the_settings_that_its_stage_ran_with(params: Params) -> None:
+    with stage_run(params, "rerank", "tta"):
+        rows(params)
+    path = Path("params.yaml")
+    path.write_text(path.read_text().replace("bootstrap: 100", "bootstrap: 101"))
+    assert load().bootstrap == 101
+    (logged,) = runs(load())
+    assert logged.data.params["bootstrap"] == "100"
+    assert attached(logged) == {"tta.jsonl"}, "params.yaml is another one by now"
+
+
+def test_a_note_that_nobody_told_is_told_before_the_next_of_its_stage(params: Params) -> None:
+    for value in (0.25, 0.5):
+        with stage_run(params, "rerank", "tta") as run:
+            run.log_results(rows(params, value))
+    assert [run.data.metrics["rerank/sample-speech/test/wer"] for run in runs(params)] == [0.25, 0.5]
+
+
+def test_a_note_says_which_dvc_repro_its_stage_ran_in(
+    params: Params, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of = repro.Repro("machine:7:100.00", 100.0, "exp-a")
+    monkeypatch.setattr(repro, "current", lambda: of)
+    with stage_run(params, "rerank", "tta"):
+        rows(params)
+    assert Note.load(Layout(params.experiment).note("rerank", "tta")).of == of
+    monkeypatch.setattr(repro, "current", lambda: None)
+    child, above = sorted(runs(params), key=lambda run: run.data.tags["stage"], reverse=True)
+    assert above.info.run_name == "repro 1970-01-01 00:01:40 exp-a"
+    assert above.info.status == "FINISHED"
+    assert child.data.tags["mlflow.parentRunId"] == above.info.run_id
+
+
+def test_a_training_is_seen_while_it_runs(params: Params) -> None:
+    with stage_run(params, "rerank", "tta"):
+        rows(params)
+    with stage_run(params, "pretrain", "tta") as run:
+        run.log_metric("loss", 3.0, step=1)
+        (quick, training) = live(params)
+        assert quick.info.run_name == "rerank/tta", "who opens MLflow tells it the notes"
+        assert training.info.status == "RUNNING"
+        assert training.data.metrics == {"loss": 3.0}
+        write_results(Layout(params.experiment).rows("pretrain", "tta"), [])
 
 
 def test_a_models_settings_are_flat_and_its_own(params: Params) -> None:
@@ -175,7 +240,7 @@ def test_an_unusable_address_is_said(params: Params, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "nosuch://somewhere")
     with (
         pytest.raises(InputError, match="MLflow at nosuch://somewhere: cannot be reached"),
-        stage_run(params, "sts", "tta"),
+        stage_run(params, "pretrain", "tta"),
     ):
         pass
 
