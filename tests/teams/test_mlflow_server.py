@@ -218,7 +218,7 @@ def test_a_server_that_is_lost_during_a_run_is_one_line(
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "1")
     with (
         pytest.raises(InputError, match=f"MLflow at {team.address}: does not answer"),
-        stage_run(team.params, "sts", MODEL) as run,
+        stage_run(team.params, "pretrain", MODEL) as run,
     ):
         run.log_metric("loss", 3.0)
         team.stop()

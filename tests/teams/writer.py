@@ -14,9 +14,10 @@ import time
 from pathlib import Path
 
 from pipeline.layout import Layout
+from pipeline.mlflow_store import open_store
 from pipeline.params import Params, load
 from pipeline.results import rows_of
-from pipeline.tracking import stage_run
+from pipeline.tracking import stage_run, tell_noted
 from quartet.results import Measure, Result, write_results
 from tests.pipeline.tracked.test_models import train
 from tests.small_corpus import encode_small
@@ -66,6 +67,7 @@ def main(number: int) -> None:
     with stage_run(params, "rerank", MODEL) as run:
         run.log_results(rows(params, number))
         run.log_metrics(numbers(number))
+    tell_noted(open_store(params.experiment), params)
 
 
 if __name__ == "__main__":

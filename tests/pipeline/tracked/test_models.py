@@ -16,7 +16,7 @@ from pipeline.mlflow_store import open_store
 from pipeline.params import Params, load
 from pipeline.results import rows_of
 from pipeline.tracked.models import EXAMPLE
-from pipeline.tracking import stage_run, sync
+from pipeline.tracking import stage_run, sync, tell_noted
 from quartet.files import write_json
 from quartet.results import Measure, write_results
 from quartet.text.encoded import EncodedCorpus
@@ -100,9 +100,12 @@ def test_what_a_stage_reads_is_a_dataset_of_its_run(params: Params) -> None:
     layout = Layout(params.experiment)
     manifest = {"dev": {"lists": 3}, "test": {"lists": 4}}
     write_json(layout.nbest("sample-speech") / "manifest.json", manifest)
-    with stage_run(params, "combine") as run:
+    with stage_run(params, "combine"):
         write_results(layout.rows("combine"), [])
-    inputs = open_store(params.experiment).client.get_run(run.id).inputs.dataset_inputs
+    store = open_store(params.experiment)
+    tell_noted(store, params)
+    (run,) = store.client.search_runs([store.experiment])
+    inputs = run.inputs.dataset_inputs
     found = {each.dataset.name: each for each in inputs}
     assert set(found) == {"sample-speech dev", "sample-speech test"}
     assert found["sample-speech dev"].tags[0].value == "dev"
