@@ -30,8 +30,13 @@ class Layout:
 
     @property
     def report(self) -> Path:
-        """What is committed: results.jsonl, timings.jsonl, README.md, index.html, metrics, plots and figures."""
+        """What is committed: results.jsonl, README.md, index.html, metrics, plots, figures, and `times`."""
         return self.base / "reports" / self.experiment
+
+    @property
+    def times(self) -> Path:
+        """What of the report differs from run to run: timings.jsonl, README.md, index.html; no outputs of DVC's."""
+        return self.report / "times"
 
     def raw(self, corpus: str) -> Path:
         """The fetched source of a corpus and its manifest; :func:`pipeline.fetch.fetched` finds the source in it."""
@@ -177,6 +182,15 @@ class Layout:
     def note(self, stage: str, variant: str = "") -> Path:
         """What MLflow has still to be told of the last run of a stage instance: no output of DVC's either."""
         return self.artifacts / "notes" / stage / f"{variant or stage}.json"
+
+    @property
+    def timed(self) -> Path:
+        """What the run-time study timed, the same bytes for the same models and settings."""
+        return self.artifacts / "runtime.json"
+
+    def run_times(self, content: str) -> Path:
+        """The rows of the run-time study whose record (`timed`) has this sha256: no output of DVC's, as `timing`."""
+        return self.artifacts / "timings" / "runtime" / f"{content}.jsonl"
 
     def resume(self, model: str, seed: int) -> Path:
         """Where an interrupted training keeps its resume points: no output of DVC's either."""
@@ -330,7 +344,9 @@ STAGES: dict[str, Stage] = {
         _rows("attention"),
         ("attention", "bootstrap", "device", "threads"),
     ),
-    "runtime": Stage(_once, _rows("runtime"), ("runtime", "seeds", "bootstrap", "threads", "device")),
+    "runtime": Stage(
+        _once, lambda layout, params, _: layout.timed, ("runtime", "seeds", "bootstrap", "threads", "device")
+    ),
 }
 
 

@@ -202,8 +202,10 @@ def placed(readme: str, content: str) -> str:
 
 def readme() -> None:
     """Bring README.md up to date with reports/sample."""
-    report = Layout(EXPERIMENT).report
-    content = block(read_results(report / "results.jsonl"), read_results(report / "timings.jsonl"))
+    layout = Layout(EXPERIMENT)
+    content = block(
+        read_results(layout.report / "results.jsonl"), read_results(layout.times / "timings.jsonl")
+    )
     text = placed(README.read_text(encoding="utf-8"), content)
     with atomic_path(README) as temporary:
         temporary.write_text(text, encoding="utf-8")

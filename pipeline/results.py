@@ -6,16 +6,14 @@ from collections.abc import Mapping
 
 from pipeline.layout import STAGES, Layout
 from pipeline.params import Params
+from quartet.files import sha256
 from quartet.results import Measure, Result, read_results
 
-#: Stages whose rows are durations: they go to timings.jsonl, never to results.jsonl.
-TIMED = ("runtime",)
-#: Stages that leave rows.
+#: Stages that leave rows of results; those of `runtime` are durations.
 MEASURING = (
     *("pretrain", "perplexity", "compare-losses", "translate", "ngram"),
     *("rerank", "combine", "compare", "sts", "wordsim", "finetune", "glue", "nli", "squad", "race", "blimp"),
     *("attention", "baselines", "vectors"),
-    *TIMED,
 )
 
 
@@ -75,9 +73,10 @@ def read_rows(params: Params, stages: tuple[str, ...], layout: Layout | None = N
 
 def results(params: Params, layout: Layout | None = None) -> list[Result]:
     """What results.jsonl holds: every figure that is the same in each run."""
-    return read_rows(params, tuple(stage for stage in MEASURING if stage not in TIMED), layout)
+    return read_rows(params, MEASURING, layout)
 
 
-def timings(params: Params, layout: Layout | None = None) -> list[Result]:
-    """The speed benchmark's rows: they differ from run to run."""
-    return read_rows(params, TIMED, layout)
+def timings(layout: Layout) -> list[Result]:
+    """The run-time study's rows, which differ from run to run; none where it was made on another machine."""
+    path = layout.run_times(sha256(layout.timed))
+    return read_results(path) if path.is_file() else []

@@ -33,6 +33,7 @@ from pipeline.layout import MANIFEST, STAGES, Layout, instances, record
 from pipeline.mlflow_store import Store, open_store
 from pipeline.params import Params
 from pipeline.progress import say
+from pipeline.results import timings
 from pipeline.timing import Stopwatch, read_timings
 from pipeline.tracked import models, repro
 from pipeline.tracked.inputs import Input, in_words, inputs
@@ -359,6 +360,8 @@ def sync(params: Params, rows: Sequence[Result] = (), params_file: str = "params
                 _log_curve(run, layout.curve(variant))
         else:
             run.log_manifest(read_json(path))
+        if stage == "runtime":
+            run.log_results(timings(layout))
         run.log_metrics(_seconds(read_timings(layout, stage, variant, sha256(path))))
         run.log_artifact(path)
         made = note.tell(store, parent, "FINISHED")

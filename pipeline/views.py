@@ -7,7 +7,6 @@ file of its own, which is a line of ``dvc metrics show``, and of each evaluation
 from __future__ import annotations
 
 import csv
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,6 @@ from quartet.files import write_json
 from quartet.report.facts import Facts
 from quartet.report.figures import training_panels
 from quartet.report.papers.segatron import INPUT_LENGTH, TOKENS
-from quartet.report.sections import runtime
 from quartet.results import Result
 
 #: By table, the metrics that a system may be judged by: the first that it has is shown.
@@ -89,20 +87,6 @@ def weights(curves: Mapping[tuple[str, str, str], Sequence[tuple[float, float]]]
         for (lists, split, system), points in curves.items()
         for weight, value in points
     ]
-
-
-def times(rows: Iterable[Result]) -> Table:
-    """Milliseconds a sentence against its words, a panel a task and kind of device."""
-    found: Table = [("panel", "system", "words", "milliseconds")]
-    for row in rows:
-        words = re.fullmatch(runtime.WORDS, row.dataset)
-        if row.table == runtime.TABLE and row.metric == "ms" and words:
-            system, _, reading = row.system.partition("/")
-            task = next(task for task, readings in runtime.TASKS.items() if reading in readings)
-            device = next(device for device, split in runtime.SPLITS.items() if split == row.split)
-            panel = f"{runtime.TASK_WORDS[task]} ({device})"
-            found.append((panel, system, int(words[1]), row.value))
-    return found
 
 
 def input_lengths(rows: Iterable[Result]) -> Table:

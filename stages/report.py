@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import tempfile
 from collections import defaultdict
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 from pipeline import views
@@ -24,11 +26,13 @@ from quartet.report.attention_figure import attention_maps
 from quartet.report.facts import Facts
 from quartet.report.html.page import page
 from quartet.report.numbers import listing
-from quartet.report.tables import document, readme
+from quartet.report.tables import document, readme, times
 from quartet.results import Measure, Result, write_results
 
 Curve = list[tuple[float, float]]
 
+#: What the stage leaves beside the times, as dvc.yaml has it.
+REPORT = ("results.jsonl", "metrics", "plots", "README.md", "index.html", "figures")
 #: The device of a duration that was kept before durations said it.
 NOT_NOTED = "not noted"
 
@@ -37,37 +41,63 @@ def report() -> None:
     """Write reports/<experiment>/ and log what MLflow lacks."""
     params = load()
     layout = Layout(params.experiment)
-    found, timed = results(params, layout), timings(params, layout)
-    layout.report.mkdir(parents=True, exist_ok=True)
+    found = results(params, layout)
     with stage_run(params, "report") as run:
-        took = durations(params, layout)
-        device = computed_on([*took, *found], params.models)
-        write_results(layout.report / "results.jsonl", found)
-        write_results(layout.report / "timings.jsonl", [*timed, *took])
-        with atomic_dir(layout.report / "metrics") as folder:
-            views.write_metrics(folder, views.metrics(found))
-        facts = gather(params, layout, device, {})
-        with atomic_dir(layout.report / "plots") as folder:
-            training, weights = curves(params, layout)
-            views.write_table(folder / "validation.csv", views.validation(training, facts))
-            views.write_table(folder / "weights.csv", views.weights(weights))
-            views.write_table(folder / "times.csv", views.times(timed))
-            views.write_table(folder / "input-lengths.csv", views.input_lengths(found))
-        with atomic_dir(layout.report / "figures") as folder:
-            pictures = draw(folder, params, layout, found, timed, facts)
-        facts = gather(params, layout, device, pictures)
-        whole = document(found, timed, facts)
-        for name, text in (("README.md", readme(whole)), ("index.html", page(whole, layout.report, facts))):
-            with atomic_path(layout.report / name) as temporary:
-                temporary.write_text(text, encoding="utf-8")
-        kept = ("results.jsonl", "timings.jsonl", "metrics", "plots", "README.md", "index.html", "figures")
-        for name in kept:
+        write_report(params, layout, found)
+        write_times(params, layout, found)
+        for name in (*REPORT, layout.times.name):
             run.log_artifact(layout.report / name)
         run.log_results(found)
     restored = sync(params, found)
     if restored:
         say(f"MLflow: {len(restored)} run(s) logged for what DVC took from its cache")
-    say(f"{len(found)} results -> {layout.report / 'README.md'} and index.html")
+    say(f"{len(found)} results -> {layout.report / 'README.md'} and index.html; times -> {layout.times}")
+
+
+def write_report(params: Params, layout: Layout, found: list[Result]) -> None:
+    """Everything that equal results make equal to the byte: no duration, and of the device its kind alone."""
+    layout.report.mkdir(parents=True, exist_ok=True)
+    device = computed_on(found, params.models)
+    write_results(layout.report / "results.jsonl", found)
+    with atomic_dir(layout.report / "metrics") as folder:
+        views.write_metrics(folder, views.metrics(found))
+    facts = gather(params, layout, device, {})
+    with atomic_dir(layout.report / "plots") as folder:
+        training, weights = curves(params, layout)
+        views.write_table(folder / "validation.csv", views.validation(training, facts))
+        views.write_table(folder / "weights.csv", views.weights(weights))
+        views.write_table(folder / "input-lengths.csv", views.input_lengths(found))
+    with atomic_dir(layout.report / "figures") as folder:
+        pictures = draw(folder, params, layout, found, facts)
+    facts = replace(facts, figures=pictures)
+    whole = document(found, facts)
+    write_pages(layout.report, readme(whole), page(whole, layout.report, facts))
+
+
+def write_times(params: Params, layout: Layout, found: list[Result]) -> None:
+    """What differs from run to run, in a folder of its own: timings.jsonl, and from it two pages."""
+    timed, took = timings(layout), durations(params, layout)
+    layout.times.mkdir(parents=True, exist_ok=True)
+    write_results(layout.times / "timings.jsonl", [*timed, *took])
+    facts = gather(params, layout, computed_on([*took, *found], params.models), {})
+    with tempfile.TemporaryDirectory() as kept:  # the pictures stand within the page alone
+        folder = Path(kept)
+        drawn = {
+            "runtime": runtime_figure.bidirectional(folder / "runtime.svg", timed, facts),
+            "runtime-cuda": runtime_figure.bidirectional(folder / "runtime-cuda.svg", timed, facts, "cuda"),
+            "runtime-causal": runtime_figure.one_pass(folder / "runtime-causal.svg", timed, facts),
+            "overview-times": overview.draw_times(folder / "overview-times.svg", timed, facts),
+        }
+        pictures = replace(facts, figures={name: f"{name}.svg" for name, done in drawn.items() if done})
+        rows = [*timed, *took]
+        write_pages(layout.times, readme(times(rows, facts)), page(times(rows, pictures), folder, pictures))
+
+
+def write_pages(folder: Path, markdown: str, html: str) -> None:
+    """README.md and index.html of a folder."""
+    for name, text in (("README.md", markdown), ("index.html", html)):
+        with atomic_path(folder / name) as temporary:
+            temporary.write_text(text, encoding="utf-8")
 
 
 def durations(params: Params, layout: Layout) -> list[Result]:
@@ -119,9 +149,7 @@ def curves(params: Params, layout: Layout) -> tuple[dict[str, Curve], dict[tuple
     return training, weights
 
 
-def draw(
-    folder: Path, params: Params, layout: Layout, found: list[Result], timed: list[Result], facts: Facts
-) -> dict[str, str]:
+def draw(folder: Path, params: Params, layout: Layout, found: list[Result], facts: Facts) -> dict[str, str]:
     """Draw what there is to draw; section or place on the first screen -> the picture's path from the README."""
     training, wer = curves(params, layout)
     drawn = {
@@ -132,11 +160,8 @@ def draw(
             folder / "attention.svg",
             {name: read_article(layout.attention(name)) for name in params.evaluate.attention},
         ),
-        "runtime": runtime_figure.bidirectional(folder / "runtime.svg", timed, facts),
-        "runtime-cuda": runtime_figure.bidirectional(folder / "runtime-cuda.svg", timed, facts, "cuda"),
-        "runtime-causal": runtime_figure.one_pass(folder / "runtime-causal.svg", timed, facts),
     }
-    drawn |= overview.draw(folder, training, wer, found, timed, facts)
+    drawn |= overview.draw(folder, training, wer, found, facts)
     return {section: f"figures/{section}.svg" for section, done in drawn.items() if done}
 
 

@@ -1,6 +1,12 @@
-"""runtime: milliseconds of a sentence against its number of words, and of a list; they differ from run to run."""
+"""runtime: milliseconds of a sentence against its number of words, and of a list.
+
+They differ from run to run, so they are no output of DVC's, whose dvc.lock they would change: the stage's output is
+the record of what was timed, and the rows are kept beside the other durations, under the record's hash.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 from pipeline.layout import Layout
 from pipeline.params import Params, entry, load
@@ -10,6 +16,8 @@ from pipeline.run import choose_device, device_name, main
 from pipeline.tracking import stage_run
 from pipeline.trained import trained
 from quartet.errors import InputError
+from quartet.files import sha256, write_json
+from quartet.models.checkpoint import WEIGHTS
 from quartet.results import Measure, Result, write_results
 from quartet.runtime.benchmark import LIST_WORDS, Texts, Timing, benchmark, cut_texts, growth, over_lae
 from quartet.runtime.systems import System, on_device, systems_of
@@ -35,9 +43,27 @@ def runtime() -> None:
                 with bar(f"rounds of {len(systems)} systems on {device}", total=rounds) as shown:
                     timings = list(benchmark(systems, inputs, params.runtime.repeats, shown.advance))
                 rows += measured(params, timings, device)
-        write_results(layout.rows("runtime"), rows)
+        write_json(layout.timed, timed(params, layout, rows))
+        write_results(layout.run_times(sha256(layout.timed)), rows)
         run.log_results(rows)
         say(f"{len(rows)} rows of {', '.join(params.runtime.models)}")
+
+
+def timed(params: Params, layout: Layout, rows: list[Result]) -> dict[str, Any]:
+    """What was timed, without a figure that differs from run to run."""
+    first = params.seeds[0]
+    return {
+        "models": {
+            name: sha256(layout.model(name, params, first) / WEIGHTS["last"])
+            for name in params.runtime.models
+        },
+        "repeats": params.runtime.repeats,
+        "tokens": {
+            f"{row.split}/{row.dataset}/{row.system}": int(row.value)
+            for row in rows
+            if row.metric == "tokens"
+        },
+    }
 
 
 def systems_on(device: str, models: list[LanguageModel], bert: bool) -> list[System]:

@@ -10,6 +10,7 @@ from pipeline.layout import Layout
 from pipeline.params import Params, load
 from pipeline.results import MEASURING, read_rows, results, rows_of, timings
 from quartet.errors import InputError
+from quartet.files import sha256, write_json
 from quartet.results import Measure, Result, write_results
 
 
@@ -72,7 +73,17 @@ def test_rows_are_read_by_the_names_in_the_settings_never_by_what_lies_there(wor
         *((stage, "tta") for stage in ("glue", "nli", "squad", "race", "blimp", "attention")),
         ("baselines", "first-pass"),
     }
-    assert [each.table for each in timings(params)] == ["runtime"]
+
+
+def test_run_times_are_those_of_the_record_that_is_there(workspace: Path) -> None:
+    """After an edit that is taken back, and where another machine measured."""
+    layout = Layout(load().experiment)
+    for number in (1, 2):
+        write_json(layout.timed, {"repeats": number})
+        assert timings(layout) == []
+        write_results(layout.run_times(sha256(layout.timed)), [row(load(), "runtime", "tta", number)])
+    write_json(layout.timed, {"repeats": 1})
+    assert [each.value for each in timings(layout)] == [1]
 
 
 def test_a_missing_file_of_rows_is_named(workspace: Path) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pipeline import views
 from pipeline.params.yaml_file import read_yaml
-from pipeline.results import MEASURING, TIMED
+from pipeline.results import MEASURING
 from tests.imports import ROOT
-from tests.report.synthetic import facts, loss_curves, results, row, timings, wer_curves
+from tests.report.synthetic import facts, loss_curves, results, row, wer_curves
 
 
 def test_a_system_has_one_figure_of_each_evaluation_and_set() -> None:
@@ -39,7 +39,7 @@ def test_the_test_set_stands_before_all_others() -> None:
 
 def test_every_evaluation_has_a_figure() -> None:
     stages = {"pretrain": "training"}
-    silent = {"translate", "ngram", "combine", "compare", "compare-losses", *TIMED}
+    silent = {"translate", "ngram", "combine", "compare", "compare-losses"}
     silent |= {"attention", "baselines", "vectors"}
     assert {stages.get(stage, stage) for stage in MEASURING} - silent == set(views.JUDGED_BY)
 
@@ -51,7 +51,6 @@ def test_the_plots_of_dvc_yaml_name_columns_that_are_written(tmp_path: Path) -> 
     tables = {
         "validation": views.validation(loss_curves(), facts()),
         "weights": views.weights(wer_curves()),
-        "times": views.times(timings()),
         "input-lengths": views.input_lengths(lengths),
     }
     plots = [next(iter(one.items())) for one in read_yaml(ROOT / "dvc.yaml")["plots"]]

@@ -7,14 +7,14 @@ import dataclasses
 import pytest
 
 from quartet.report.facts import Facts
-from quartet.report.tables import markdown
+from quartet.report.tables import markdown, readme, times
 from quartet.results import Result
 from tests.report.synthetic import facts, results, row, timings
 
 
 def found(rows: list[Result], words: str, known: Facts | None = None) -> str:
     """The finding that begins with these words."""
-    text = markdown(rows, [], known or facts())
+    text = markdown(rows, known or facts())
     screen = text.split("\n## What the numbers show\n")[1].split("\n## ")[0]
     lines = [line for line in screen.splitlines() if line.startswith(f"- {words}")]
     return lines[0] if lines else ""
@@ -126,10 +126,10 @@ def test_a_causal_model_that_sees_the_future_is_named() -> None:
     sentence = found(results(), "Perplexity", leaking)
     assert "Of `segatron-xl`: the offsets of the released" in sentence
     assert "With segment positions" not in sentence
-    assert markdown(results(), [], leaking).count("tell earlier tokens") == 2, (
+    assert markdown(results(), leaking).count("tell earlier tokens") == 2, (
         "in the findings and under the table"
     )
-    assert "tell earlier tokens" not in markdown(results(), [], facts())
+    assert "tell earlier tokens" not in markdown(results(), facts())
 
 
 def test_an_entropy_of_other_tokens_is_no_measure() -> None:
@@ -159,7 +159,7 @@ def test_each_tokenizer_has_an_entropy_of_its_own() -> None:
 
 def test_without_intervals_nothing_is_claimed() -> None:
     bare = [dataclasses.replace(one, ci_low=None, ci_high=None) for one in results()]
-    text = markdown(bare, [], facts()).split("\n## Training")[0]
+    text = markdown(bare, facts()).split("\n## Training")[0]
     screen = text.split("What the numbers show")[1].split("stay apart.")[1]
     for claim in ("; shown", "Shown to be", "lower, the", "higher, the", "is above", "is below"):
         assert claim not in screen
@@ -193,7 +193,7 @@ def test_classification_is_measured_against_both_baselines() -> None:
 
 
 def test_the_time_ratio_has_its_own_interval() -> None:
-    text = markdown([], timings(), facts())
+    text = readme(times(timings(), facts()))
     assert "`bilm` 4.91 [4.72, 5.11] times `tta`'s" in text
     assert "(the paper, at 20 words on its own machine: 12.7)" in text
 
@@ -213,5 +213,5 @@ def test_an_n_gram_model_is_not_set_beside_models_of_other_tokens() -> None:
         ),
     ]
     assert "ngram-5" not in found(rows, "Perplexity a token")
-    text = markdown(rows, [], facts())
+    text = markdown(rows, facts())
     assert "`ngram-5`: n-gram models count tokens of their own" in text and "| `ngram-5` |" in text

@@ -21,14 +21,18 @@ def test_each_is_drawn_and_the_same_again(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         rows = [*results(), *LENGTHS]
-        done = overview.draw(tmp_path / name, loss_curves(), wer_curves(), rows, timings(), facts())
+        done = overview.draw(tmp_path / name, loss_curves(), wer_curves(), rows, facts())
+        done["overview-times"] = overview.draw_times(
+            tmp_path / name / "overview-times.svg", timings(), facts()
+        )
         assert done == dict.fromkeys(overview.PICTURES, True)
     for path in (tmp_path / "a").iterdir():
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
 
 
 def test_without_figures_nothing_is_drawn(tmp_path: Path) -> None:
-    assert overview.draw(tmp_path, {}, {}, [], [], facts()) == dict.fromkeys(overview.PICTURES, False)
+    assert not any(overview.draw(tmp_path, {}, {}, [], facts()).values())
+    assert not overview.draw_times(tmp_path / "times.svg", [], facts())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -40,7 +44,7 @@ def test_the_paper_stands_beside_ours_on_its_own_set_alone(
     for dataset in ("lee", "stsb"):
         rows = [row("sts", name, dataset, "test", "pearson", 0.5, 900, 0.1, None)
                 for name in ("tta/context", "bilm/context", "tta/embed", "word2vec")]  # fmt: skip
-        overview.draw(tmp_path, {}, {}, rows, [], facts())
+        overview.draw(tmp_path, {}, {}, rows, facts())
     texts = [{text.get_text() for text in figure.legends[0].get_texts()} for figure in drawn]
     assert texts == [{"ours, with its 95 % interval"}, {"ours, with its 95 % interval", "the paper"}]
     labels = [label.get_text() for label in drawn[1].axes[0].get_yticklabels()]
@@ -55,7 +59,7 @@ def test_the_legend_is_no_wider_than_the_figure(
     monkeypatch.setattr(overview, "save", lambda figure, path: drawn.append(figure))
     rows = [row("input-length", f"{name}{ending}", "wikipedia-sample", "25-tokens", "ppl", 200.0, 9_000, 5.0)
             for name in ("segatron-xl", "transformer-xl", "segatron-xl-sentences")]  # fmt: skip
-    overview.draw(tmp_path, {}, {}, rows, [], facts())
+    overview.draw(tmp_path, {}, {}, rows, facts())
     drawn[0].draw_without_rendering()
     (legend,) = drawn[0].legends
     extent = legend.get_window_extent()

@@ -50,7 +50,7 @@ def rows() -> Iterator[Result]:
 
 @pytest.fixture(scope="module")
 def body() -> str:
-    text = markdown(list(rows()), [], facts())
+    text = markdown(list(rows()), facts())
     start = text.index("## Semantic similarity (STS)")
     return text[start : text.index("\n## ", start + 5)]
 

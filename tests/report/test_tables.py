@@ -11,7 +11,7 @@ import pytest
 
 from quartet.report.facts import ListFacts
 from quartet.report.sections import SECTIONS
-from quartet.report.tables import ABSENT, markdown
+from quartet.report.tables import ABSENT, markdown, readme, times
 from quartet.results import Result
 from tests.report.synthetic import facts, results, row, timings
 
@@ -29,14 +29,15 @@ def table_row(text: str, system: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return markdown(results(), timings(), facts(figures={"sts": "figures/sts.png"}))
+    return markdown(results(), facts(figures={"sts": "figures/sts.png"}))
 
 
 def test_the_same_results_in_any_order_give_the_same_text(page: str) -> None:
-    rows, times = results(), timings()
+    rows, timed = results(), timings()
     random.Random(0).shuffle(rows)
-    random.Random(1).shuffle(times)
-    assert markdown(rows, times, facts(figures={"sts": "figures/sts.png"})) == page
+    random.Random(1).shuffle(timed)
+    assert markdown(rows, facts(figures={"sts": "figures/sts.png"})) == page
+    assert times(timed, facts()) == times(timings(), facts())
 
 
 def test_the_first_screen_says_what_was_run(page: str) -> None:
@@ -84,7 +85,7 @@ def test_pairs_of_models_have_their_difference_and_its_percentage(page: str) -> 
 
 def test_a_measured_gain_is_shown_rather_than_one_computed() -> None:
     gain = row("perplexity", "tta", "wikipedia-sample", "test", "gain", 1.2, 13_200, 0.03)
-    text = markdown([*results(), gain], [], facts())
+    text = markdown([*results(), gain], facts())
     assert table_row(section(text, "Perplexity"), "tta")[1] == "1.20 [1.17, 1.23]"
 
 
@@ -127,7 +128,7 @@ def bleu_rows() -> list[Result]:
 
 def test_bleu_has_its_signature_its_oracle_explained_and_the_mixture_of_two_models() -> None:
     known = ListFacts(name="mt", dev=400, test=500, ranked=True, refused=3, bleu="tok:13a|version:2.6.0")
-    text = markdown(bleu_rows(), [], dataclasses.replace(facts(), lists=(known,)))
+    text = markdown(bleu_rows(), dataclasses.replace(facts(), lists=(known,)))
     body = section(text, "Reranking")
     assert table_row(body, "tta-and-unilm") == ["0.40", "31.50", "0.25", "31.60 (0.50)"]
     assert "sacrebleu's (`tok:13a|version:2.6.0`). Its oracle picks" in body
@@ -149,36 +150,36 @@ def test_similarity_stands_beside_the_papers_reading_of_the_same_layer(page: str
     assert "![Pearson correlation by model and layer, with intervals](figures/sts.png)" in body
 
 
-def test_run_time_gives_the_ratio_at_20_words_beside_the_papers(page: str) -> None:
-    body = section(page, "Run-time")
+def test_run_time_gives_the_ratio_at_20_words_beside_the_papers() -> None:
+    body = section(readme(times(timings(), facts())), "Run-time")
     assert "| `bilm` / `tta`, sts | 1.06 | 1.77 | 2.75 | 4.91 | 12.5 | 27.0 | 12.7 |" in body
     assert "6.35 |" in body
 
 
 def test_other_words_for_the_two_tasks_are_understood() -> None:
     names = {"sts": "embed-context", "rerank": "score"}
-    times = [
+    rows = [
         dataclasses.replace(one, system=f"{name}/{names[task]}")
         for one in timings()
         for name, _, task in [one.system.partition("/")]
     ]
-    assert "for a sentence vector `bilm` 4.91" in markdown([], times, facts())
+    assert "for a sentence vector `bilm` 4.91" in readme(times(rows, facts()))
 
 
 def test_without_20_words_the_nearest_length_is_compared() -> None:
-    times = [one for one in timings() if one.dataset in ("1-words", "10-words")]
-    assert "Time at 10 words: for a sentence vector `bilm` 2.75" in markdown([], times, facts())
+    rows = [one for one in timings() if one.dataset in ("1-words", "10-words")]
+    assert "Time at 10 words: for a sentence vector `bilm` 2.75" in readme(times(rows, facts()))
 
 
 def test_absent_sections_say_so() -> None:
-    text = markdown([row for row in results() if row.table == "sts"], [], facts())
+    text = markdown([row for row in results() if row.table == "sts"], facts())
     assert "not run in this experiment" in ABSENT
     for table, one in SECTIONS.items():
         assert (ABSENT in section(text, one.title)) == (table != "sts"), table
 
 
 def test_nothing_measured_is_a_page_too() -> None:
-    text = markdown([], [], dataclasses.replace(facts(), models=(), corpora=(), lists=(), tokenizers=()))
+    text = markdown([], dataclasses.replace(facts(), models=(), corpora=(), lists=(), tokenizers=()))
     assert text.count(ABSENT) == len(SECTIONS)
     assert "No figure that this report knows how to read" in text
 
@@ -189,7 +190,7 @@ def test_unknown_tables_metrics_and_splits_are_shown() -> None:
         row("sts", "tta/context", "lee", "", "kendall", 0.321, 1225),
         row("rerank", "tta", "sample-speech", "other", "wer", 33.3, 10),
     ]
-    text = markdown([*results(), *odd], [], facts())
+    text = markdown([*results(), *odd], facts())
     assert "| `segabert` | cola | dev | matthews | 0.4321 [0.3821, 0.4821] | 1,043 |" in section(
         text, "made-up"
     )
@@ -203,13 +204,13 @@ def test_every_value_reaches_the_page() -> None:
         dataclasses.replace(one, metric=f"{one.metric}x", value=1000 + index, ci_low=None, ci_high=None)
         for index, one in enumerate(results())
     ]
-    text = markdown(rows, [], facts())
+    text = markdown(rows, facts())
     assert [one.key for one in rows if f"| {one.value:,.0f} |" not in text] == []
 
 
 def test_several_seeds_are_a_mean_with_its_spread() -> None:
     seeds = (1, 2, 3)
-    text = markdown(results(seeds), timings(), facts(seeds))
+    text = markdown(results(seeds), facts(seeds))
     assert "3 seeds (1, 2 and 3)" in text
     assert table_row(section(text, "Training"), "tta")[-4:] == [
         "600", "1.00 M", "1.30 M", "4.811 ± 0.010"
@@ -220,7 +221,7 @@ def test_several_seeds_are_a_mean_with_its_spread() -> None:
     assert "With ±: mean and standard deviation over 3 seeds." in body
     assert "Every model was trained once." not in text
     luck = "what another seed of the training would change is not in them"
-    assert luck in markdown(results(), timings(), facts())
+    assert luck in markdown(results(), facts())
     assert luck not in text and "A model is held against the other of the same seed" in text
 
 
@@ -230,7 +231,7 @@ def test_of_several_p_values_the_largest_is_given() -> None:
         for seed, p in ((1, 0.01), (2, 0.2))
         for metric, value in (("wer", 14.0), ("p-value", p))
     ]
-    assert table_row(section(markdown(rows, [], facts()), "Reranking"), "tta")[-1] == "0.200"
+    assert table_row(section(markdown(rows, facts()), "Reranking"), "tta")[-1] == "0.200"
 
 
 def test_the_tables_show_all_that_the_pipeline_measures(page: str) -> None:
@@ -247,6 +248,6 @@ def test_bleu_lists_read_the_papers_table_of_translation() -> None:
     for system, value in (("first-pass", 20.0), ("tta", 21.0)):
         rows.append(row("rerank", system, "multi30k", "test", "bleu", value, 500, 0.4))
     rows.append(row("rerank", "tta", "multi30k", "test", "bleu-difference", 1.0, 500, 0.3))
-    text = markdown(rows, [], facts())
+    text = markdown(rows, facts())
     assert "Shown to be better than it: `tta` (+1.00 [+0.70, +1.30])." in text
     assert "WMT13: de-en | 27.83 | 28.83 (+3.6 %) |" in section(text, "Reranking")

@@ -1,13 +1,18 @@
-"""The report's first line names what the models were trained on."""
+"""What the report says of devices, and that durations reach no file but those of the times."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from pipeline.layout import Layout
+from pipeline.params import load
 from quartet.results import Result
+from stages import report
 from stages.report import NOT_NOTED, computed_on
+from tests.report.synthetic import facts, loss_curves, results, timings, wer_curves
 
 MODELS = [f"model-{number}" for number in range(4)]
 
@@ -64,3 +69,40 @@ def test_without_durations_of_trainings_their_results_say_it() -> None:
 
 def test_no_rows_have_no_device() -> None:
     assert not computed_on([], MODELS)
+
+
+@pytest.mark.usefixtures("workspace")
+def test_a_run_with_other_durations_changes_the_files_of_the_times_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    params, layout, found = load(), Layout("tiny"), results()
+    monkeypatch.setattr(
+        report, "gather", lambda params, layout, device, figures: replace(facts(), device=device)
+    )
+    monkeypatch.setattr(report, "curves", lambda params, layout: (loss_curves(), wer_curves()))
+    monkeypatch.setattr(report, "read_article", lambda path: path)
+    monkeypatch.setattr(report, "attention_maps", lambda path, maps: False)
+
+    def written(slower: float, device: str) -> dict[Path, bytes]:
+        timed = [
+            replace(row, value=slower * row.value, ci_low=None, ci_high=None, device=device)
+            for row in timings()
+        ]
+        lasted = [
+            replace(took("pretrain", name, device, split), value=slower * place)
+            for place, name in enumerate(("tta", "unilm"), 1)
+            for split in ("train/seed-1", "total")
+        ]
+        monkeypatch.setattr(report, "timings", lambda layout: timed)
+        monkeypatch.setattr(report, "durations", lambda params, layout: lasted)
+        report.write_report(params, layout, found)
+        report.write_times(params, layout, found)
+        return {path: path.read_bytes() for path in layout.report.rglob("*") if path.is_file()}
+
+    first, second = written(1.5, "cpu (2 threads, A)"), written(1.7, "cpu (1 thread, B, jemalloc)")
+    assert set(first) == set(second) and len(first) > 20
+    changed = {path.relative_to(layout.report).as_posix() for path in first if first[path] != second[path]}
+    assert changed == {"times/timings.jsonl", "times/README.md", "times/index.html"}
+    page = second[layout.times / "README.md"].decode()
+    assert "trained on cpu (1 thread, B, jemalloc)" in page and "| `unilm` | seed-1 |" in page
+    assert second[layout.times / "index.html"].count(b"<svg") == 3

@@ -11,12 +11,13 @@ import pytest
 from pipeline.layout import Layout
 from pipeline.params import Params, load
 from pipeline.params.evaluation import Runtime
+from pipeline.results import timings
 from quartet.errors import InputError
 from quartet.report.cells import Cells
 from quartet.report.facts import Facts
 from quartet.report.page import Report
 from quartet.report.sections import runtime as section
-from quartet.results import Result, read_results
+from quartet.results import Result
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.documents import SegmentedDocument, SegmentedParagraph
 from quartet.text.encoded import EncodedCorpus
@@ -51,8 +52,12 @@ def run(
             runtime=Runtime(models=kinds, words=[1, 3, 6], repeats=6, hypotheses=2, bert=bert),
         )
         monkeypatch.setattr(runtime, "load", lambda: params)
+        for name in kinds:
+            folder = Layout("tiny").model(name, params, params.seeds[0])
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "model.safetensors").write_text(name)
         runtime.runtime()
-        return read_results(Layout("tiny").rows("runtime"))
+        return timings(Layout("tiny"))
 
     return rows
 
@@ -86,6 +91,18 @@ def test_rows_of_all_systems_lengths_and_figures(run: Callable[[list[str], bool]
 
 def test_without_models_there_are_no_rows(run: Callable[[list[str], bool], list[Result]]) -> None:
     assert run([], False) == []
+
+
+def test_what_dvc_sees_is_the_same_in_each_run_and_changes_with_what_is_timed(
+    run: Callable[[list[str], bool], list[Result]],
+) -> None:
+    record = Layout("tiny").timed
+    first, made = run(["tta"], False), record.read_bytes()
+    again = run(["tta"], False)
+    assert record.read_bytes() == made
+    assert [row.value for row in again] != [row.value for row in first], "measured anew"
+    run(["unilm"], False)
+    assert record.read_bytes() != made
 
 
 def test_a_bert_needs_a_masked_model_for_its_sizes(run: Callable[[list[str], bool], list[Result]]) -> None:

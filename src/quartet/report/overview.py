@@ -41,31 +41,40 @@ def draw(
     training: Mapping[str, Points],
     weights: Mapping[tuple[str, str, str], Points],
     results: Iterable[Result],
-    timings: Iterable[Result],
     facts: Facts,
 ) -> dict[str, bool]:
-    """Draw <key>.svg for each of `PICTURES`; whether there was anything to draw, by key.
+    """Draw <key>.svg for each of `PICTURES` but the times; whether there was anything to draw, by key.
 
     Args:
         folder: where the files go.
         training: by model, (step, nats a predicted token).
         weights: by (lists, split, system), (weight, WER in % or BLEU).
-        results, timings: of the experiment.
+        results: of the experiment.
         facts: the order and colours of the models.
     """
-    report = Report(Cells([*results, *(row for row in timings if row.table == runtime.TABLE)]), facts)
+    report = Report(Cells(results), facts)
     with style():
         figures = {
             "overview-sts": _similarity(report),
             "overview-weights": _weights(report, weights),
-            "overview-times": _times(report),
             "overview-segments": _segments(report, training),
             "overview-lengths": _lengths(report),
         }
-        for key, figure in figures.items():
-            if figure is not None:
-                save(figure, folder / f"{key}.svg")
-    return {key: figure is not None for key, figure in figures.items()}
+        return {key: _saved(figure, folder / f"{key}.svg") for key, figure in figures.items()}
+
+
+def draw_times(path: Path, timings: Iterable[Result], facts: Facts) -> bool:
+    """Draw the picture of the page of times; whether there was anything to draw."""
+    report = Report(Cells(row for row in timings if row.table == runtime.TABLE), facts)
+    with style():
+        return _saved(_times(report), path)
+
+
+def _saved(figure: Figure | None, path: Path) -> bool:
+    if figure is None:
+        return False
+    save(figure, path)
+    return True
 
 
 def _similarity(report: Report) -> Figure | None:

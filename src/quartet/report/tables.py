@@ -1,11 +1,12 @@
 """The report of an experiment: what was run, what the numbers show, and every table; and its README.
 
 Its chapters are lines of Markdown. The README is these lines, and `quartet.report.html` makes a page of the same ones.
+What differs from run to run is a document of its own (`times`), so that equal results give an equal report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from quartet.report import scale
@@ -14,12 +15,17 @@ from quartet.report.facts import Facts, ListFacts
 from quartet.report.numbers import count, listing, millions
 from quartet.report.page import Report, code, grid, named, plain
 from quartet.report.papers import chapter
+from quartet.report.papers.exhibit import Exhibit
 from quartet.report.papers.exhibits import EXHIBITS
 from quartet.report.published import published
-from quartet.report.sections import SECTIONS, Section
+from quartet.report.sections import SECTIONS, TIMES, Section
 from quartet.results import Result
 
+CLAIMS = "The papers' claims, and what was found here"
+FINDINGS = "What the numbers show"
 ABSENT = "This part was not run in this experiment."
+#: The folder of the page of times, in that of the report.
+TIMES_FOLDER = "times"
 OBJECTIVES = {
     "clm": "CLM, which predict the next token",
     "mlm": "MLM, which predict masked tokens",
@@ -71,35 +77,31 @@ class Document:
     end: tuple[Chapter, ...]
 
 
-def document(results: Iterable[Result], timings: Iterable[Result], facts: Facts) -> Document:
+def document(results: Iterable[Result], facts: Facts) -> Document:
     """The report of an experiment; equal input gives an equal document.
 
     Args:
         results: of the experiment. Tables and figures that no section knows are shown too, in plain lists.
-        timings: results that differ from run to run: table "runtime", and seconds of other tables.
         facts: what was run; `facts.figures` are the pictures to show.
 
     Raises:
         ValueError: two results are of one figure and one seed.
     """
-    report = Report(Cells([*results, *timings]), facts)
-    sections = []
-    for table, section in SECTIONS.items():
-        ran = bool(report.cells.places(table))
-        lines = [*section.body(report), *report.rest(table)] if ran else [absent(section), ""]
-        sections.append(Chapter(section.title, tuple(lines), ran=ran))
+    report = Report(Cells(results), facts)
+    sections = _sections(report, SECTIONS)
     for table in report.cells.tables():
         if table not in SECTIONS:
             sections.append(Chapter(table, tuple(report.rest(table))))
+    exhibits = [one for one in EXHIBITS if not _is_timed(one)]
     sources = [f"- {paper.name}: {plain(paper.cite)}." for paper in published().papers.values()]
     return Document(
         title=f"Quartet: experiment `{facts.experiment}`",
         scale=(_who(report), "", f"**Scale:** {scale.sizes(report)}"),
         run=tuple(_run(report)),
-        claims=Chapter("The papers' claims, and what was found here", tuple(chapter.claims(report))),
-        findings=Chapter("What the numbers show", tuple(_findings(report))),
+        claims=Chapter(CLAIMS, (*chapter.claims(report, exhibits), _elsewhere(), "")),
+        findings=Chapter(FINDINGS, tuple(_findings(report, SECTIONS))),
         sections=tuple(sections),
-        papers=_papers(report),
+        papers=_papers(report, exhibits),
         end=(
             *_absent(facts),
             Chapter("Scale, and what cannot be concluded", tuple(scale.lines(report))),
@@ -108,14 +110,71 @@ def document(results: Iterable[Result], timings: Iterable[Result], facts: Facts)
     )
 
 
+def times(timings: Iterable[Result], facts: Facts) -> Document:
+    """The page of times: what differs from run to run, and what the papers say of it.
+
+    Args:
+        timings: the rows of the tables of `TIMES`.
+        facts: as of the report; `facts.device` names what trained the models in full.
+
+    Raises:
+        ValueError: two rows are of one figure and one seed.
+    """
+    report = Report(Cells(timings), facts)
+    exhibits = [one for one in EXHIBITS if _is_timed(one)]
+    run = (
+        _who(report),
+        "",
+        "Everything on this page differs from run to run. The results, which do not, are in the report: "
+        "[README.md](../README.md), or with pictures [index.html](../index.html). The pictures of the times are in "
+        "index.html beside this page.",
+        "",
+    )
+    return Document(
+        title=f"Quartet: experiment `{facts.experiment}`, times",
+        scale=run[:1],
+        run=run,
+        claims=Chapter(CLAIMS, tuple(chapter.claims(report, exhibits))),
+        findings=Chapter(FINDINGS, tuple(_findings(report, TIMES))),
+        sections=tuple(_sections(report, TIMES)),
+        papers=_papers(report, exhibits),
+        end=(),
+    )
+
+
+def _sections(report: Report, sections: Mapping[str, Section]) -> list[Chapter]:
+    """A chapter a section; one that has no figures says so."""
+    chapters = []
+    for table, section in sections.items():
+        ran = bool(report.cells.places(table))
+        lines = [*section.body(report), *report.rest(table)] if ran else [absent(section), ""]
+        chapters.append(Chapter(section.title, tuple(lines), ran=ran))
+    return chapters
+
+
+def _is_timed(exhibit: Exhibit) -> bool:
+    """Whether an exhibit of the papers is of times."""
+    return exhibit.section in {section.title for section in TIMES.values()}
+
+
+def _elsewhere() -> str:
+    """Where the times are."""
+    places = listing([one.place for one in EXHIBITS if _is_timed(one)])
+    return (
+        f"How long things take differs from run to run and has a page of its own, with the T-TA paper's {places}: "
+        f"[{TIMES_FOLDER}/README.md]({TIMES_FOLDER}/README.md), or with pictures "
+        f"[{TIMES_FOLDER}/index.html]({TIMES_FOLDER}/index.html)."
+    )
+
+
 def absent(section: Section) -> str:
     """What stands in the place of a section that has no figures."""
     return f"{ABSENT}{chapter.how_section(section.title)}"
 
 
-def markdown(results: Iterable[Result], timings: Iterable[Result], facts: Facts) -> str:
+def markdown(results: Iterable[Result], facts: Facts) -> str:
     """The whole README.md of an experiment: see `document`."""
-    return readme(document(results, timings, facts))
+    return readme(document(results, facts))
 
 
 def readme(whole: Document) -> str:
@@ -125,10 +184,10 @@ def readme(whole: Document) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _papers(report: Report) -> Chapter:
+def _papers(report: Report, exhibits: Sequence[Exhibit]) -> Chapter:
     """A chapter with a part for each table and figure of the papers."""
     parts = []
-    for exhibit in EXHIBITS:
+    for exhibit in exhibits:
         ran = bool(exhibit.ours(report))
         parts.append(Chapter(chapter.title(exhibit), tuple(chapter.body(report, exhibit)), ran=ran))
     return Chapter("The papers' tables and figures", tuple(chapter.INTRODUCTION), tuple(parts))
@@ -190,9 +249,9 @@ def _lists(lists: ListFacts) -> str:
     return line
 
 
-def _findings(report: Report) -> list[str]:
+def _findings(report: Report, sections: Mapping[str, Section]) -> list[str]:
     """What the sections say, under the rule by which they say it."""
-    found = [sentence for section in SECTIONS.values() for sentence in section.findings(report)]
+    found = [sentence for section in sections.values() for sentence in section.findings(report)]
     if not found:
         return ["No figure that this report knows how to read was measured.", ""]
     rule = (

@@ -94,7 +94,7 @@ def _by_paper(papers: Chapter) -> dict[str, list[tuple[str, str, str, bool]]]:
         paper, _, rest = part.title.partition(", ")
         place, _, title = rest.partition(": ")
         found[paper].append((place, title, anchor(part.title), part.ran))
-    return found
+    return {paper: places for paper, places in found.items() if places}
 
 
 def _glossary(writer: Writer) -> Iterator[tuple[str, Markup]]:

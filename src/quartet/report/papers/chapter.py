@@ -31,10 +31,10 @@ RULE = (
 )
 
 
-def claims(report: Report) -> list[str]:
-    """What the papers claim, one line each, with what was found here; then what was not run."""
+def claims(report: Report, exhibits: Sequence[Exhibit]) -> list[str]:
+    """What the papers claim by these exhibits, one line each, with what was found here; then what was not run."""
     rows, absent = [], []
-    for exhibit in EXHIBITS:
+    for exhibit in exhibits:
         found = exhibit.ours(report)
         for contrast in exhibit.contrasts:
             if contrast.headline:

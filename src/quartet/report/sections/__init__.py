@@ -1,4 +1,4 @@
-"""The sections of a report in their order; a new one is one file and one entry here."""
+"""The sections of a report and of its page of times, in their order; a new one is one file and one entry here."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from quartet.report.page import Report
 from quartet.report.sections import (
     attention,
     blimp,
+    durations,
     glue,
     nli,
     perplexity,
@@ -60,5 +61,9 @@ SECTIONS: dict[str, Section] = {
     race.TABLE: Section("Multiple choice (RACE)", race.body, race.findings),
     blimp.TABLE: Section("Minimal pairs (BLiMP)", blimp.body, blimp.findings),
     attention.TABLE: Section("Where attention goes", attention.body, attention.findings),
+}
+#: What differs from run to run: the sections of the page of times, by table.
+TIMES: dict[str, Section] = {
     runtime.TABLE: Section("Run-time", runtime.body, runtime.findings),
+    durations.TABLE: Section("Durations", durations.body, durations.findings),
 }

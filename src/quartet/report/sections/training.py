@@ -13,7 +13,6 @@ TABLE = "training"
 SIZES = {
     "parameters": ("parameters", millions),
     "tokens": ("tokens read", millions),
-    "seconds": ("seconds", count),
 }
 
 

@@ -1,0 +1,75 @@
+"""How long the trainings and the stages of the run took, and on what."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+from quartet.report.cells import Cell
+from quartet.report.numbers import NONE, count, fixed
+from quartet.report.page import Report, code, grid, plain
+
+TABLE = "duration"
+#: Rows of a training are of the split ``train/seed-1``; those of a whole stage instance of this one.
+TRAINING, WHOLE = "train/", "total"
+SECONDS, SPEED = "seconds", "tokens-per-second"
+seconds = fixed(1)
+
+
+def body(report: Report) -> list[str]:
+    """A row a training with what it ran on, then a row a stage."""
+    cells = {place: cell for place in report.cells.places(TABLE) if (cell := report.cells.take(place))}
+    stages: defaultdict[str, list[float]] = defaultdict(list)
+    trainings: list[tuple[str, str, Cell, Cell | None]] = []
+    for place, cell in cells.items():
+        if place.metric != SECONDS:
+            continue
+        if place.split == WHOLE:
+            stages[place.system].append(cell.value)
+        elif place.split.startswith(TRAINING):
+            speed = cells.get(place._replace(metric=SPEED))
+            trainings.append((place.dataset, place.split.removeprefix(TRAINING), cell, speed))
+    order = {name: rank for rank, name in enumerate(report.sorted({name for name, *_ in trainings}))}
+    trained = [
+        [
+            code(name),
+            training,
+            plain(cell.rows[0].device),
+            seconds(cell.value),
+            NONE if speed is None else count(speed.value),
+        ]
+        for name, training, cell, speed in sorted(trainings, key=lambda one: (order[one[0]], one[1]))
+    ]
+    ran = [
+        [code(name), count(len(each)), seconds(sum(each))]
+        for name, each in sorted(stages.items(), key=lambda item: -sum(item[1]))
+    ]
+    lines = [
+        "Seconds by the clock, beside whatever else the machine did. A resumed training has the seconds of its last "
+        "stretch. What DVC restored from its cache took no time here and is left out. The other figures of a "
+        "training (share of the processor's peak, padding, making of batches) are in timings.jsonl.",
+        "",
+    ]
+    if trained:
+        lines += ["Trainings:", ""]
+        lines += grid(["model", "training", "device", "seconds", "tokens a second"], trained)
+    if ran:
+        lines += ["Stages, all their instances together:", ""]
+        lines += grid(["stage", "instances", "seconds"], ran)
+    return lines
+
+
+def findings(report: Report) -> list[str]:
+    """What the trainings ran on and how long they took together."""
+    rows = [
+        cell.rows[0]
+        for place in report.cells.places(TABLE)
+        if place.metric == SECONDS
+        and place.split.startswith(TRAINING)
+        and place.system == "pretrain"
+        and (cell := report.cells.find(place))
+    ]
+    if not rows:
+        return []
+    devices = Counter(row.device for row in rows)
+    where = "; ".join(f"{number} on {plain(device)}" for device, number in sorted(devices.items()))
+    return [f"Trainings of language models: {where}; {count(sum(row.value for row in rows))} seconds in all."]
