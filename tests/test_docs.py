@@ -13,7 +13,6 @@ import importlib
 import io
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +28,7 @@ from quartet import cli
 from quartet.models.checkpoint import save_model
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
+from tests.committed import copy_project
 from tests.documents import PAGES, Command, commands, paths
 from tests.imports import ROOT
 from tests.scoring.test_language_model import random_model
@@ -57,18 +57,9 @@ def is_run(one: Command) -> bool:
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A git repository of all files that git knows or would take, committed, without artifacts."""
+    """A git repository of the project, committed, without artifacts."""
     folder = tmp_path_factory.mktemp("docs") / "quartet"
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    if listed.returncode:
-        pytest.skip("not a git checkout: it cannot be copied")
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, folder / name)
+    copy_project(folder)
     who = ("-c", "user.name=test", "-c", "user.email=test@localhost")
     commit = (*who, "commit", "-q", "--allow-empty", "-m")
     experiment = ("tag", "six-layers")  # in the place of the one that docs/ablations.md makes

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.params.yaml_file import read_yaml
+from tests.committed import copy_project
 from tests.documents import FENCE, lines_of
 from tests.dvc_file import drop_code
 from tests.imports import ROOT
@@ -53,15 +53,7 @@ class Walk:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        listed = subprocess.run(
-            ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
-        )
-        if listed.returncode:
-            pytest.skip("not a git checkout: it cannot be copied")
-        for name in filter(None, listed.stdout.split("\0")):
-            if (ROOT / name).is_file() and not name.startswith(("tests/", "weights/", "reports/small")):
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(ROOT / name, folder / name)
+        copy_project(folder, "tests/", "weights/", "reports/small")
         for script in (folder / "stages").glob("[!_]*.py"):
             script.write_text(SCRIPT)
         drop_code(folder / "dvc.yaml")

@@ -7,6 +7,7 @@ import math
 
 from quartet.report.cells import Cell, Cells, Place
 from quartet.results import Result, read_results
+from tests.committed import report_rows
 from tests.imports import ROOT
 
 README, TEXT = (
@@ -31,10 +32,7 @@ def cell_of(found: Cells, *place: str) -> Cell:
 
 
 def test_what_other_positions_change_in_segabert_is_what_their_report_says() -> None:
-    small, others = (
-        Cells(read_results(ROOT / "reports" / name / "results.jsonl"))
-        for name in ("small", "small-positions")
-    )
+    small, others = (Cells(read_results(report_rows(name))) for name in ("small", "small-positions"))
     models = {
         "bert-": others,
         "segabert": small,
@@ -70,7 +68,7 @@ def test_what_other_positions_change_in_segabert_is_what_their_report_says() -> 
 
 
 def test_what_segments_change_in_tta_is_what_their_report_says() -> None:
-    found = Cells(read_results(ROOT / "reports" / "small-tta-segments" / "results.jsonl"))
+    found = Cells(read_results(report_rows("small-tta-segments")))
     models = ("tta-spans", "tta-segments", "tta-segments-split", "tta-segments-restart-split")
     for (table, dataset, split, reading, metric), scale, digits, says in (
         (("training", "books", "valid", "", "loss"), 1, 2, "validation loss of {}, {}, {} and {} nats"),
@@ -122,7 +120,7 @@ def test_what_segments_change_in_tta_is_what_their_report_says() -> None:
 
 
 def test_what_further_seeds_change_in_bert_is_what_their_report_says() -> None:
-    found = Cells(read_results(ROOT / "reports" / "small-bert" / "results.jsonl"))
+    found = Cells(read_results(report_rows("small-bert")))
     for place, scale, digits, says, sign in (
         (("training", "books", "valid", "", "loss"), 1, 2, "validation loss ({} and {} nats)", 1),
         (("glue", "mnli-part", "dev_matched", "", "accuracy"), 100, 1, "accuracy ({} and {} %)", 1),
@@ -149,7 +147,7 @@ def test_what_further_seeds_change_in_bert_is_what_their_report_says() -> None:
 
 
 def test_what_further_seeds_change_in_the_main_models_is_what_their_report_says() -> None:
-    found = Cells(read_results(ROOT / "reports" / "small-seeds" / "results.jsonl"))
+    found = Cells(read_results(report_rows("small-seeds")))
 
     def cell(table: str, dataset: str, system: str, metric: str) -> Cell:
         return cell_of(found, table, dataset, "test", system, metric)
@@ -193,7 +191,7 @@ def test_what_further_seeds_change_in_the_main_models_is_what_their_report_says(
 
     one, two, three = changes("transformer-xl - segatron-xl")
     assert f"{one}, {two} and {three}, so" in TEXT
-    small = Cells(read_results(ROOT / "reports" / "small" / "results.jsonl"))
+    small = Cells(read_results(report_rows("small")))
     place = "perplexity-pairs", "wikitext-2", "test", "transformer-xl - segatron-xl", "loss-difference"
     assert f"processor in reports/small, comes to {as_perplexity(cell_of(small, *place).rows[0])}." in TEXT
     one, two, three = (told.split()[0] for told in changes("transformer-xl - segatron-xl-reset"))
@@ -203,9 +201,7 @@ def test_what_further_seeds_change_in_the_main_models_is_what_their_report_says(
 
 
 def test_what_the_papers_size_changes_is_what_its_report_says() -> None:
-    small, found = (
-        Cells(read_results(ROOT / "reports" / name / "results.jsonl")) for name in ("small", "small-gpu")
-    )
+    small, found = (Cells(read_results(report_rows(name))) for name in ("small", "small-gpu"))
     lists = ("clean", "other")
 
     def told(*place: str, scale: float = 1, digits: int = 1) -> str:

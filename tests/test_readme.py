@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pipeline.params import load
 from pipeline.readme import block, placed
 from quartet.results import read_results
-from tests.committed import committed
+from tests.committed import committed, report_rows, timings
 from tests.imports import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_results_are_those_of_the_report(tmp_path: Path) -> None:
-    results, timings = (
-        committed(f"reports/sample/{name}.jsonl", tmp_path) for name in ("results", "timings")
-    )
-    readme = committed("README.md", tmp_path).read_text(encoding="utf-8")
-    content = block(read_results(results), read_results(timings))
+def test_the_results_are_those_of_the_report() -> None:
+    readme = committed("README.md").read_text(encoding="utf-8")
+    content = block(read_results(report_rows("sample")), read_results(timings("sample")))
     assert placed(readme, content) == readme, "run python -m pipeline.readme"
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from quartet.results import Result, read_results
-from tests.committed import committed
+from tests.committed import report_rows
 
 Rows = list[Result]
 
 
 @pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
-    return read_results(committed("reports/sample/results.jsonl", tmp_path_factory.mktemp("report")))
+def rows() -> Rows:
+    return read_results(report_rows("sample"))
 
 
 def one(rows: Rows, table: str, system: str, split: str, metric: str) -> Result:

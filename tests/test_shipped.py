@@ -9,7 +9,7 @@ import pytest
 import quartet
 from quartet.results import read_results
 from quartet.shipped import WEIGHTS
-from tests.imports import ROOT
+from tests.committed import report_rows
 
 
 def test_it_opens_and_prefers_english_to_the_same_words_in_disorder() -> None:
@@ -30,7 +30,7 @@ def test_it_is_small_enough_for_a_repository() -> None:
 def test_the_figures_of_its_page_are_those_of_the_report(dataset: str) -> None:
     rows = {
         row.system: row
-        for row in read_results(ROOT / "reports" / "small-gpu" / "results.jsonl")
+        for row in read_results(report_rows("small-gpu"))
         if (row.table, row.dataset, row.split, row.metric) == ("rerank", dataset, "test", "wer")
         and row.seed in (None, 1)
     }

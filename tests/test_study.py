@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from quartet.results import read_results
-from tests.imports import ROOT
+from tests.committed import committed, report_rows
 from tests.test_findings import README, as_perplexity
 
 
 def test_the_study_on_real_sets_is_what_its_report_says() -> None:
     rows = {
         (row.table, row.dataset, row.system, row.metric): row
-        for row in read_results(ROOT / "reports" / "small" / "results.jsonl")
+        for row in read_results(report_rows("small"))
         if row.split == {"training": "valid", "glue": "dev_matched"}.get(row.table, "test")
     }
     found = {key: row.value for key, row in rows.items()}
@@ -61,7 +61,7 @@ def test_the_study_on_real_sets_is_what_its_report_says() -> None:
     ):
         figures = [scale * found[table, dataset, f"{name}{tuned}", metric] for name in ("bert-", "segabert")]
         assert phrase.format(*figures) in README
-    claims = (ROOT / "reports" / "small" / "README.md").read_text(encoding="utf-8").splitlines()
+    claims = committed("reports/small/README.md").read_text(encoding="utf-8").splitlines()
     for claim, found_here in (
         ("SegaBERT is above BERT on GLUE's development sets", r"\| not shown \(7 of 7\) \|"),
         (

@@ -8,6 +8,7 @@ import pytest
 
 from pipeline.params import load
 from quartet.results import read_results
+from tests.committed import committed, report_rows
 from tests.imports import ROOT
 
 
@@ -16,7 +17,7 @@ from tests.imports import ROOT
 )
 def test_the_presets_of_the_studies_are_what_ran(name: str) -> None:
     preset = ROOT / "presets" / f"{name}.yaml"
-    assert preset.read_bytes() == (ROOT / "reports" / name / "params.yaml").read_bytes()
+    assert preset.read_bytes() == committed(f"reports/{name}/params.yaml").read_bytes()
 
 
 def test_further_seeds_are_of_the_same_study() -> None:
@@ -34,8 +35,7 @@ def test_further_seeds_are_of_the_same_study() -> None:
 def test_the_first_of_the_seeds_is_the_seed_of_the_study() -> None:
     """Trained twice, by two versions of the code and on two processors."""
     small, seeds = (
-        {row.key: row.value for row in read_results(report / "results.jsonl")}
-        for report in (ROOT / "reports" / "small", ROOT / "reports" / "small-seeds")
+        {row.key: row.value for row in read_results(report_rows(name))} for name in ("small", "small-seeds")
     )
     shared = {key for key in seeds if key in small and key[-1] == 1}
     losses = {key for key in shared if (key[0], key[4]) == ("training", "loss")}

@@ -8,7 +8,7 @@ from quartet.report.cells import Cells, Place
 from quartet.report.page import Report
 from quartet.report.papers import tta
 from quartet.results import read_results
-from tests.imports import ROOT
+from tests.committed import committed, report_rows
 from tests.report.synthetic import facts, row
 
 
@@ -25,8 +25,8 @@ def test_two_systems_together_are_told_by_the_names_of_both(systems: tuple[str, 
 def test_the_row_of_n_grams_is_the_n_gram_model_alone() -> None:
     """The reports on real sets also weigh the 5-gram and T-TA together; that is no row of the paper."""
     for name in ("small", "small-gpu"):
-        folder = ROOT / "reports" / name
-        found = Cells(read_results(folder / "results.jsonl"))
+        folder = committed(f"reports/{name}")
+        found = Cells(read_results(report_rows(name)))
         page = (folder / "README.md").read_text(encoding="utf-8")
         for lists in ("librispeech-clean", "librispeech-other"):
             alone = found.find(Place("rerank", lists, "test", "ngram-5", "wer"))
