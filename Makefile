@@ -30,7 +30,7 @@ export DVC_NO_ANALYTICS := true
 KEEP := oversize_threshold:1,metadata_thp:auto,dirty_decay_ms:-1,muzzy_decay_ms:-1
 PRELOAD := $(if $(JEMALLOC),LD_PRELOAD=$(JEMALLOC) MALLOC_CONF=$(KEEP))
 
-.PHONY: help setup setup-peers repro allocator test soak scale-check check lint format ui lock
+.PHONY: help setup setup-peers repro allocator test soak scale-check check lint format ui lock docs
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name text; do \
@@ -96,6 +96,9 @@ lint: check
 format: setup  ## let ruff rewrite what it can
 	ruff check --fix .
 	ruff format .
+
+docs: setup  ## what README.md and the other pages quote of the committed reports, written again (after a new report)
+	@python -m pipeline.doc_blocks
 
 ui: setup  ## the MLflow UI on http://127.0.0.1:PORT, with the address where the models stand side by side
 	@python -m pipeline.ui $(PORT)

@@ -8,7 +8,6 @@ Held against what exists: what trains, downloads or pushes (``make``, ``dvc repr
 
 from __future__ import annotations
 
-import csv
 import importlib
 import io
 import json
@@ -90,14 +89,6 @@ def test_metrics_are_a_line_a_system(copy: Path) -> None:
     assert len(columns) < 15
     systems = {Path(line.split("|")[1].strip()).stem for line in lines[1:] if line.startswith("|")}
     assert set(load(ROOT / "presets" / "sample.yaml").models) <= systems
-
-
-def test_metrics_are_those_that_the_page_on_ablations_shows(copy: Path) -> None:
-    said = {tuple(line.split()) for line in dvc(copy, "metrics", "show").splitlines()}
-    text = (ROOT / "docs" / "ablations.md").read_text(encoding="utf-8")
-    shown = {tuple(line.split()) for line in text.splitlines() if line.startswith("reports/sample/metrics/")}
-    assert len(shown) > 5
-    assert shown <= said
 
 
 def test_an_edit_shows_in_the_difference_of_settings(copy: Path) -> None:
@@ -245,17 +236,6 @@ def test_a_target_of_make_is_there(one: Command) -> None:
 @pytest.mark.parametrize(("page", "path"), list(paths()))
 def test_a_path_of_the_project_is_there(page: str, path: str) -> None:
     assert any(ROOT.glob(path.rstrip("/"))), f"{page} names {path}"
-
-
-def test_what_the_sample_reranks_to_is_what_its_report_says() -> None:
-    """docs/nbest.md shows T-TA at the weights 0 and 0.1."""
-    with open(ROOT / "reports/sample/plots/weights.csv", encoding="utf-8", newline="") as file:
-        of_test = [row for row in csv.DictReader(file) if row["panel"] == "sample-speech, test"]
-    found = {float(row["weight"]): f"{float(row['value']):.2f}" for row in of_test if row["system"] == "tta"}
-    text = (ROOT / "docs" / "nbest.md").read_text(encoding="utf-8")
-    assert f"weight 0.1 -> tenth.jsonl; WER, %: {found[0.0]} -> {found[0.1]}\n" in text
-    assert f"a: WER, %     {found[0.0]} [" in text
-    assert f"b: WER, %     {found[0.1]} [" in text
 
 
 def names_of_code() -> list[tuple[str, tuple[str, ...]]]:

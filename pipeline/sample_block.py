@@ -1,25 +1,14 @@
-"""The sample's results in the project's README, written from reports/sample and from the papers' figures.
-
-    python -m pipeline.readme
-
-A test holds the README against the report, so that none of our results in it is typed by hand.
-"""
+"""The sample's results in the project's README, from reports/sample and from the papers' figures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from pipeline.layout import Layout
-from pipeline.run import main
-from quartet.errors import InputError
-from quartet.files import atomic_path
 from quartet.report.page import grid
 from quartet.report.published import published
-from quartet.results import Result, read_results
+from quartet.results import Result
 
-README = Path("README.md")
-BEGIN, END = "<!-- sample-results:begin -->", "<!-- sample-results:end -->"
 EXPERIMENT = "sample"
 #: The length at which the T-TA paper states its ratios.
 WORDS = "20-words"
@@ -66,15 +55,15 @@ class Figures:
         return f"{factor * row.value:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
 
 
-def block(results: list[Result], timings: list[Result]) -> str:
-    """What stands between the two marks of the README."""
+def block(results: list[Result], timings: list[Result]) -> list[str]:
+    """What stands between the two marks of the README, line by line."""
     found, timed = Figures(results), Figures(timings)
     training = [row for row in results if row.table == "training" and row.metric == "parameters"]
     scales = sorted({row.scale.partition(", ")[2] for row in training})
     sizes = sorted(row.value for row in training)
     count = len({row.seed for row in training})
     seeds = "one seed" if count == 1 else f"{count} seeds"
-    lines = [
+    return [
         f"One run of `params.yaml` as it is: {sizes[0] / 1e6:.2f} to {sizes[-1] / 1e6:.2f} M parameters, "
         f"{'; '.join(scales)}. In brackets: 95 % intervals. "
         f"[The whole report]({Layout(EXPERIMENT).report}/README.md) has every table.",
@@ -99,7 +88,6 @@ def block(results: list[Result], timings: list[Result]) -> str:
         "intervals overlap are no findings, unless the report has an interval of the difference itself. The sample",
         "proves that the pipeline runs and measures what it says.",
     ]
-    return "\n".join(lines) + "\n"
 
 
 def family(found: Figures) -> list[str]:
@@ -185,31 +173,3 @@ def runtime(timed: Figures) -> list[str]:
         )
     device = next(row.device for row in times.values() if row is not None)
     return [f"A sentence of 20 words takes `bilm` against `tta`, on {device}: {'; '.join(found)}."]
-
-
-def placed(readme: str, content: str) -> str:
-    """The README with the block in its place.
-
-    Raises:
-        InputError: the two marks are not there.
-    """
-    head, begin, rest = readme.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not begin or not end:
-        raise InputError(README, f"has not the marks {BEGIN} and {END}", "put them where the results belong")
-    return f"{head}{BEGIN}\n{content}{END}{tail}"
-
-
-def readme() -> None:
-    """Bring README.md up to date with reports/sample."""
-    layout = Layout(EXPERIMENT)
-    content = block(
-        read_results(layout.report / "results.jsonl"), read_results(layout.times / "timings.jsonl")
-    )
-    text = placed(README.read_text(encoding="utf-8"), content)
-    with atomic_path(README) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(readme)
