@@ -55,20 +55,21 @@ def sample_metrics(lines: list[str], reports: Path) -> list[str]:
         ]
         for name, own in found.items()
     }
-    widths = [max(len(row[at]) for row in (heads, *rows.values())) for at in range(len(heads))]
+    name_of = {line: line.split("    ")[0].rpartition("/")[2].strip() for line in lines}
+    kept = [heads, *(rows[name] for name in name_of.values() if name in rows)]
+    widths = [max(len(row[at]) for row in kept) for at in range(len(heads))]
 
     def line(row: list[str]) -> str:
         return "    ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
 
     shown: list[str] = []
     for old in lines:
-        name = old.split("    ")[0].rpartition("/")[2].strip()
         if old.startswith("Path "):
             shown.append(line(heads))
         elif not old.startswith(f"reports/{sample_block.EXPERIMENT}/"):
             shown.append(old)
-        elif name in rows:
-            shown.append(line(rows[name]))
+        elif name_of[old] in rows:
+            shown.append(line(rows[name_of[old]]))
     return shown
 
 

@@ -1,4 +1,4 @@
-"""The blocks of the pages are what the committed reports give; tests of what is written in them by hand-made records."""
+"""The blocks of the pages are what the committed reports give, and each is made as hand-made records ask."""
 
 from __future__ import annotations
 
