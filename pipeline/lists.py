@@ -13,9 +13,9 @@ from quartet.files import read_json
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.formats import jsonl
 from quartet.nbest.lengths import by_length
-from quartet.nbest.metrics import Metric, Table
+from quartet.nbest.metrics import Floats, Metric, Table
 from quartet.nbest.normalise import Normalisation
-from quartet.nbest.rerank import Candidates, Reranking, Selection
+from quartet.nbest.rerank import Candidates, Reranking, Selection, weight_grid
 from quartet.nbest.significance import measure, paired_bootstrap
 from quartet.nbest.types import NBest
 from quartet.nbest.word_errors import WordErrorRate
@@ -79,6 +79,12 @@ def metric_of(settings: NBestLists) -> Metric:
     return WordErrorRate()
 
 
+def tried(params: Params, name: str) -> Floats | None:
+    """The weights to try on the set `name`; None: all that there are."""
+    weights = params.nbest[name].weights or params.rerank.weights
+    return None if weights == "exact" else weight_grid(weights.start, weights.stop, weights.step)
+
+
 def judged(params: Params, layout: Layout, name: str, split: str) -> Judged:
     """One split of the set `name`, as ingestion left it, normalised.
 
@@ -112,8 +118,8 @@ def rows_of_outcome(
         f"{metric}-difference": compared.difference,
         "p-value": Measure(compared.p_value, n),
         "weight": Measure(outcome.weight, n),
-        f"{metric}-best-on-test": Measure(outcome.test.best_value, n),
-        "weight-best-on-test": Measure(outcome.test.best_weight, n),
+        f"{metric}-best-on-test": Measure(outcome.on_test.value, n),
+        "weight-best-on-test": Measure(outcome.on_test.weight, n),
     }
     if compared.detectable is not None:
         measures[f"{metric}-detectable"] = Measure(compared.detectable, n)

@@ -9,13 +9,13 @@ import numpy as np
 
 from pipeline.kept_scores import KeptScores
 from pipeline.layout import Layout
-from pipeline.lists import Judged, Ranker, rows_of_outcome
+from pipeline.lists import Judged, Ranker, rows_of_outcome, tried
 from pipeline.params import Params
 from pipeline.progress import say
 from pipeline.results import rows_of
 from pipeline.scorers import Scorer
 from quartet.nbest.reference_perplexity import reference_measures, references_of
-from quartet.nbest.rerank import Candidates, Curve, tune_and_apply, weight_grid
+from quartet.nbest.rerank import Candidates, Curve, tune_and_apply
 from quartet.nbest.rescored import write_rescored
 from quartet.nbest.scores import score_lists, score_texts, texts_of
 from quartet.results import Result
@@ -62,9 +62,7 @@ def rerank_lists(
         split: Candidates(each.lists, score_lists(each.lists, scorer), each.table)
         for split, each in splits.items()
     }
-    weights = settings.weights or params.rerank.weights
-    grid = weight_grid(weights.start, weights.stop, weights.step)
-    outcome = tune_and_apply(candidates["dev"], candidates["test"], grid)
+    outcome = tune_and_apply(candidates["dev"], candidates["test"], tried(params, name))
     rows = rows_of_outcome(params, name, ranker, outcome, candidates["dev"], candidates["test"])
     for split, each in candidates.items():
         written = layout.reranked(reading.output, ranker.seed or 0, ranker.system, name, split)

@@ -14,6 +14,7 @@ from pipeline.lists import (
     judged,
     rows_of_outcome,
     systems,
+    tried,
 )
 from pipeline.params import Params, load
 from pipeline.progress import say
@@ -25,6 +26,9 @@ from quartet.nbest.combine import combine
 from quartet.nbest.rerank import Candidates, weight_grid
 from quartet.nbest.rescored import read_rescored, write_rescored
 from quartet.results import Measure, Result, write_results
+
+#: The step of the shares that are tried where the weights are no grid.
+SHARES = 0.05
 
 
 def combine_pairs() -> None:
@@ -67,9 +71,8 @@ def combine_pair(
         for split, each in splits.items()
     )
     weights = params.nbest[name].weights or params.rerank.weights
-    grid = weight_grid(weights.start, weights.stop, weights.step)
-    shares = weight_grid(0.0, 1.0, weights.step)
-    found = combine((dev[0], dev[1]), (test[0], test[1]), grid, shares)
+    shares = weight_grid(0.0, 1.0, SHARES if weights == "exact" else weights.step)
+    found = combine((dev[0], dev[1]), (test[0], test[1]), tried(params, name), shares)
     system = combined_name(pair)
     write_rescored(
         layout.reranked(layout.combined, seed, system, name, "test"), found.test, found.reranking.weight

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any, get_args
 
@@ -96,6 +97,12 @@ def test_rescore_writes_the_lists_reranked(
     assert [row["best"] for row in first] == ["a grey herring", "the river"], "weight 0 keeps the first pass"
     assert call(monkeypatch, b"", *base, "--tune", str(lists)) == 0
     assert "WER" in capsys.readouterr().err
+    assert call(monkeypatch, b"", *base, "--tune", str(lists), "--weight-step", "1") == 0
+    assert re.search(r"weight [01], chosen on ", capsys.readouterr().err)
+    assert call(monkeypatch, b"", *base, "--lm-weight", "0", "--weight-step", "0.1") == 2
+    assert "--weight-step: means nothing without --tune" in capsys.readouterr().err
+    assert call(monkeypatch, b"", *base, "--tune", str(lists), "--weight-step", "0") == 2
+    assert "--weight-step: 0.0 is not above 0 and at most 1" in capsys.readouterr().err
     assert call(monkeypatch, b"", *base) == 2
     assert "either --tune LISTS or --lm-weight W" in capsys.readouterr().err
 

@@ -159,7 +159,7 @@ def test_a_deleted_model_leaves_the_report(pipeline: Pipeline) -> None:
 
 
 def test_an_edit_of_an_evaluation_trains_nothing(pipeline: Pipeline) -> None:
-    pipeline.edit(lambda text: text.replace("step: 0.25", "step: 0.5"))
+    pipeline.edit(lambda text: text.replace("weights: exact", "weights: {start: 0.0, stop: 1.0, step: 0.5}"))
     assert pipeline.repro() == {"rerank@tta", "rerank@ngram-3"} | AFTER_RERANKING
 
 

@@ -57,7 +57,7 @@ def _join(location: Iterable[int | str]) -> str:
     for part in location:
         if isinstance(part, int):
             text += f"[{part}]"
-        elif part != "[key]" and not part.startswith("literal["):  # which of several types was tried
+        elif not part.startswith(("[", "literal[")):  # a key itself, or which of several types was tried
             text += f".{part}" if text else part
     return text
 

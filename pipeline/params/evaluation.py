@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag
 from pydantic.dataclasses import dataclass
 
 Count = Annotated[int, Field(ge=1)]
@@ -53,7 +53,7 @@ class Perplexity:
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
 class Weights:
-    """The grid of interpolation weights."""
+    """A grid of interpolation weights."""
 
     start: Weight
     stop: Weight
@@ -64,16 +64,30 @@ class Weights:
             raise ValueError(f"start {self.start} is larger than stop {self.stop}")
 
 
+def _exact_or_grid(value: object) -> object:
+    if not isinstance(value, dict) and value != "exact":
+        raise ValueError("exact, or a grid {start: ..., stop: ..., step: ...}, was expected")
+    return value
+
+
+#: The weights that are tried: a grid, or all that there are.
+Tried = Annotated[
+    Annotated[Weights, Tag("[grid]")] | Annotated[Literal["exact"], Tag("[exact]")],
+    Discriminator(lambda value: "[exact]" if value == "exact" else "[grid]"),
+    BeforeValidator(_exact_or_grid),
+]
+
+
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
 class Rerank:
-    """The grid, and how token log-probabilities make a score.
+    """Which weights are tried, and how token log-probabilities make a score.
 
     Attributes:
         lengths: the most reference words of each range but the last, for errors by length; none: no such table.
         combine: pairs of systems to weigh together: names under ``evaluate.rerank``, or those of their readings.
     """
 
-    weights: Weights
+    weights: Tried
     score: Literal["sum", "mean"]
     lengths: tuple[Count, ...]
     combine: tuple[tuple[Text, Text], ...]

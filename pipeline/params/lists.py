@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-from pipeline.params.evaluation import Weights
+from pipeline.params.evaluation import Tried
 
 Count = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
@@ -75,7 +75,7 @@ class NBestLists:
         beam: hypotheses a list, for formats that only count.
         hypotheses: how many of each list are kept, the first pass's best; None: all.
         score, weights: of these lists, in the place of ``rerank.score`` and ``rerank.weights``. A first pass that is a
-            mean over tokens (a translator's ``beam.length_penalty: 1``) wants means beside it, and a finer grid.
+            mean over tokens (a translator's ``beam.length_penalty: 1``) wants means beside it.
         skip_malformed: malformed entries are counted, listed and left out; else the first one ends the stage.
     """
 
@@ -89,7 +89,7 @@ class NBestLists:
     beam: Count | None = None
     hypotheses: Count | None = None
     score: Literal["sum", "mean"] | None = None
-    weights: Weights | None = None
+    weights: Tried | None = None
     skip_malformed: bool = False
     origin: str = ""
 

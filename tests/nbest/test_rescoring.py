@@ -32,7 +32,7 @@ def by_hand(lists: list[NBest]) -> Candidates:
 
 
 def test_it_is_the_steps_one_after_the_other(tmp_path: Path) -> None:
-    outcome = tune_and_apply(by_hand(DEV), by_hand(TEST), weight_grid(0.0, 1.0, 0.05))
+    outcome = tune_and_apply(by_hand(DEV), by_hand(TEST))
     assert 0 < outcome.weight < 1
     model = Words()
     found = rescore(model, TEST, tune=DEV)
@@ -46,6 +46,14 @@ def test_it_is_the_steps_one_after_the_other(tmp_path: Path) -> None:
     assert found[1:3] == [found[1], found[2]]
     (asked,) = model.calls
     assert len(set(asked)) == len(asked), "each text once, though both sets have it"
+
+
+def test_weights_to_try_take_the_place_of_the_search() -> None:
+    grid = weight_grid(0.0, 1.0, 0.05)
+    expected = tune_and_apply(by_hand(DEV), by_hand(TEST), grid)
+    assert rescore(Words(), TEST, tune=DEV, weights=grid).weight == expected.weight in grid
+    assert rescore(Words(), TEST, tune=DEV, weights=[0.25]).weight == 0.25
+    assert rescore(Words(), TEST, tune=DEV).weight not in grid
 
 
 def test_files_and_lists_are_the_same(tmp_path: Path) -> None:
@@ -109,6 +117,9 @@ def test_malformed_lists_are_left_out_and_named(tmp_path: Path) -> None:
         ({"weight": 0.5, "tune": DEV}, "the weight is needed once"),
         ({"weight": 1.5}, "1.5 is not between 0 and 1"),
         ({"weight": float("nan")}, "nan is not between 0 and 1"),
+        ({"weight": 0.5, "weights": [0.5]}, "there is nothing to try them on; give lists as tune"),
+        ({"tune": DEV, "weights": []}, "are not one or more between 0 and 1"),
+        ({"tune": DEV, "weights": [0.5, 1.5]}, "are not one or more between 0 and 1"),
         ({"weight": 0.5, "metric": "ter"}, "unknown metric 'ter'; choose one of wer, bleu"),
         ({"tune": [nbest("u", None, ("a", -1.0))]}, "none has a reference"),
         ({"tune": [nbest("u", "a", ("a", None))]}, "one set has first-pass scores and the other only ranks"),

@@ -237,9 +237,24 @@ MISTAKES = {
         "corpora.wikipedia-sample: kind wikitext brings its own splits",
     ),
     "a grid backwards": (
-        "start: 0.0, stop: 1.0",
-        "start: 1.0, stop: 0.5",
+        "\n  weights: exact",
+        "\n  weights: {start: 1.0, stop: 0.5, step: 0.1}",
         "rerank.weights: start 1.0 is larger than stop 0.5",
+    ),
+    "a grid without a step": (
+        "\n  weights: exact",
+        "\n  weights: {start: 0.0, stop: 0.5}",
+        "rerank.weights.step: missing",
+    ),
+    "weights in another word": (
+        "\n  weights: exact",
+        "\n  weights: all",
+        "rerank.weights: exact, or a grid {start: ..., stop: ..., step: ...}, was expected",
+    ),
+    "a grid of its own backwards": (
+        "    hypotheses: 20\n",
+        "    weights: {start: 1.0, stop: 0.5, step: 0.1}\n",
+        "nbest.sample-speech.weights: start 1.0 is larger than stop 0.5",
     ),
     "name with a dot": ("  tta:", "  t.ta:", "models.t.ta: 't.ta' cannot be a name"),
     "name of a folder": ("experiment: sample", "experiment: ../x", "experiment: '../x' cannot be a name"),

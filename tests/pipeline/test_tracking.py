@@ -115,7 +115,7 @@ def test_a_run_holds_all_that_its_stage_did(params: Params) -> None:
     assert logged.data.metrics["rerank/sample-speech/test/wer/context"] == 0.25
     assert logged.data.metrics["loss"] == 2.0
     assert logged.data.metrics["seconds/total"] > 0
-    assert logged.data.params["rerank.weights.step"] == "0.25"
+    assert logged.data.params["rerank.weights"] == "exact"
     assert not any(key.startswith("models.") for key in logged.data.params)
     assert attached(logged) == {"params.yaml", "tta.jsonl", "drawn"}
 

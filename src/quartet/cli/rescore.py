@@ -48,6 +48,13 @@ def rescore(
     lm_weight: Annotated[
         float | None, typer.Option(help="The weight w in (1 - w) * first pass + w * language model.")
     ] = None,
+    weight_step: Annotated[
+        float | None,
+        typer.Option(
+            help="Choose of the weights 0, STEP, 2 STEP, ... 1 alone [default: of all that there are].",
+            metavar="STEP",
+        ),
+    ] = None,
     input_format: Annotated[
         str,
         typer.Option(
@@ -118,6 +125,7 @@ def rescore(
     import quartet
     from quartet.nbest.formats import FORMATS, Files
     from quartet.nbest.normalise import Normalisation
+    from quartet.nbest.rerank import weight_grid
     from quartet.nbest.rescoring import default_normalisation
     from quartet.nbest.scores import texts_of
     from quartet.nbest.shares import Share, score_share
@@ -135,6 +143,11 @@ def rescore(
         )
     if tune is None and (tune_references or tune_scores):
         raise InputError("--tune-references, --tune-scores", "mean nothing without --tune")
+    if weight_step is not None and (tune is None or not 0 < weight_step <= 1):
+        reason = (
+            "means nothing without --tune" if tune is None else f"{weight_step} is not above 0 and at most 1"
+        )
+        raise InputError("--weight-step", reason)
     judge = metric_named(metric, bleu_tokenize, bleu_lowercase)
     usual = default_normalisation(judge)
     normalise = Normalisation(
@@ -164,6 +177,7 @@ def rescore(
             lists["--nbest"],
             weight=lm_weight,
             tune=lists.get("--tune"),
+            weights=None if weight_step is None else weight_grid(0.0, 1.0, weight_step),
             metric=judge,
             normalise=normalise,
             score=scoring.value,

@@ -21,7 +21,7 @@ from quartet.cli.compare import with_interval
 from quartet.errors import InputError
 from quartet.files import write_json
 from quartet.nbest.rerank import Candidates, weight_grid
-from quartet.nbest.rescoring import STEP, RescoredLists
+from quartet.nbest.rescoring import RescoredLists
 from quartet.nbest.significance import measure, paired_bootstrap
 from quartet.results import Measure
 from quartet.runtime.clock import Seconds, clocked, in_turns
@@ -152,7 +152,7 @@ def _outcome(first: RescoredLists, second: RescoredLists, samples: int, seed: in
 
 def _at_any_weight(first: Candidates, second: Candidates) -> float:
     """The largest difference of the two curves."""
-    weights = weight_grid(0.0, 1.0, STEP)
+    weights = weight_grid(0.0, 1.0, 0.05)
     return float(np.abs(first.curve(weights).values - second.curve(weights).values).max())
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quartet.nbest.metrics import Floats
-from quartet.nbest.rerank import Candidates, Reranking, check_tunable, tune_and_apply
+from quartet.nbest.rerank import Best, Candidates, Reranking, check_tunable, tune_and_apply
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,15 @@ class Combination:
 def combine(
     dev: tuple[Candidates, Candidates],
     test: tuple[Candidates, Candidates],
-    weights: Sequence[float] | Floats,
+    weights: Sequence[float] | Floats | None,
     shares: Sequence[float] | Floats,
 ) -> Combination:
     """Choose share and weight that are best on dev together.
 
     Args:
         dev, test: the lists as the one and as the other language model scored them.
+        weights: to try with each share; None: all that there are.
+        shares: to try.
 
     Of equally good pairs it is the one with the smallest weight, then with the smallest share: nearest to the
     first pass, then to the first model.
@@ -43,12 +45,14 @@ def combine(
         ValueError: the two did not score the same lists.
     """
     check_tunable(dev[0].lists, test[0].lists)
-    curves = {float(share): dev[0].mixed(dev[1], float(share)).curve(weights) for share in shares}
+    found: dict[float, Best] = {
+        float(share): dev[0].mixed(dev[1], float(share)).best(weights) for share in shares
+    }
 
     def rank(share: float) -> tuple[float, float, float]:
-        curve = curves[share]
-        return (-curve.better * curve.best_value, curve.best_weight, share)
+        best = found[share]
+        return (-best.curve.better * best.value, best.weight, share)
 
-    share = min(curves, key=rank)
+    share = min(found, key=rank)
     mixed = [one.mixed(other, share) for one, other in (dev, test)]
     return Combination(share, tune_and_apply(mixed[0], mixed[1], weights), mixed[1])

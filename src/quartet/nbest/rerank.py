@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quartet.errors import InputError
+from quartet.nbest.line_search import LineSearch
 from quartet.nbest.metrics import Counts, Floats, Metric, Table
 from quartet.nbest.types import NBest
 from quartet.nbest.word_errors import WordErrorRate
@@ -75,6 +76,15 @@ class Curve:
     def best_value(self) -> float:
         """The value there."""
         return float(self.values[int(np.argmax(self.better * self.values))])
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best weight of a set of lists, the metric there, and the curve that shows it."""
+
+    weight: float
+    value: float
+    curve: Curve
 
 
 class Candidates:
@@ -149,6 +159,19 @@ class Candidates:
         values = [self.select(float(weight)).value for weight in weights]
         return Curve(np.asarray(weights, dtype=np.float64), np.array(values), self.table.metric.better)
 
+    def best(self, weights: Sequence[float] | Floats | None = None) -> Best:
+        """The weight with the best value of the metric.
+
+        Args:
+            weights: to try; of equally good ones it is the smallest. None: all that there are, see
+                `quartet.nbest.line_search.LineSearch`.
+        """
+        if weights is not None:
+            curve = self.curve(weights)
+            return Best(curve.best_weight, curve.best_value, curve)
+        search = LineSearch(self.first_pass, self.lm, self.table)
+        return Best(search.weight, self.select(search.weight).value, self.curve(search.curve_weights()))
+
     def _selection(self, scores: Floats) -> Selection:
         """The first hypothesis of each list that has its list's highest score."""
         starts = self.table.offsets[:-1]
@@ -165,13 +188,15 @@ class Reranking:
 
     Attributes:
         weight: the chosen weight.
-        dev, test: the curves over the whole grid; test's decides nothing.
+        dev, test: the curves over the same weights; test's decides nothing.
+        on_test: what would have been chosen on test itself.
         first_pass, reranked, oracle: the choices on test.
     """
 
     weight: float
     dev: Curve
     test: Curve
+    on_test: Best
     first_pass: Selection
     reranked: Selection
     oracle: Selection
@@ -187,21 +212,23 @@ def check_tunable(dev: Sequence[NBest], test: Sequence[NBest]) -> None:
         raise InputError("dev and test lists", "one set has first-pass scores and the other only ranks")
 
 
-def tune_and_apply(dev: Candidates, test: Candidates, weights: Sequence[float] | Floats) -> Reranking:
-    """Choose the weight that is best on dev and apply it to test.
+def tune_and_apply(
+    dev: Candidates, test: Candidates, weights: Sequence[float] | Floats | None = None
+) -> Reranking:
+    """Choose the weight that is best on dev, as `Candidates.best` finds it, and apply it to test.
 
     Raises:
         InputError: no list of dev has a reference, so that nothing can be tuned; or one set has first-pass
             scores and the other only ranks, so that a weight of the one means nothing in the other.
     """
     check_tunable(dev.lists, test.lists)
-    dev_curve = dev.curve(weights)
-    weight = dev_curve.best_weight
+    best = dev.best(weights)
     return Reranking(
-        weight,
-        dev_curve,
-        test.curve(weights),
+        best.weight,
+        best.curve,
+        test.curve(best.curve.weights),
+        test.best(weights),
         test.first_pass_selection,
-        test.select(weight),
+        test.select(best.weight),
         test.oracle,
     )

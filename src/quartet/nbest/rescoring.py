@@ -13,9 +13,9 @@ from quartet.errors import InputError
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.formats import FORMATS, Files, Reading, read
 from quartet.nbest.formats.reading import Entry, collect
-from quartet.nbest.metrics import Metric, Table
+from quartet.nbest.metrics import Floats, Metric, Table
 from quartet.nbest.normalise import Normalisation
-from quartet.nbest.rerank import Candidates, check_tunable, weight_grid
+from quartet.nbest.rerank import Candidates, check_tunable
 from quartet.nbest.rescored import rescored_rows, write_rescored, write_texts
 from quartet.nbest.scores import Scoring, score_lists, score_texts, texts_of
 from quartet.nbest.types import NBest
@@ -26,8 +26,6 @@ from quartet.scoring.engine import TextScorer, score_all
 #: Lists, or the file or the files that hold them.
 Lists = str | Path | Files | Sequence[NBest]
 METRICS: dict[str, Callable[[], Metric]] = {"wer": WordErrorRate, "bleu": Bleu}
-#: The step of the weights that are tried.
-STEP = 0.05
 
 
 class Options(TypedDict, total=False):
@@ -35,6 +33,7 @@ class Options(TypedDict, total=False):
 
     weight: float | None
     tune: Lists | None
+    weights: Sequence[float] | Floats | None
     format: str
     metric: str | Metric
     normalise: Normalisation | None
@@ -103,6 +102,7 @@ def rescore(
     *,
     weight: float | None = None,
     tune: Lists | None = None,
+    weights: Sequence[float] | Floats | None = None,
     format: str = "mlm-scoring",
     metric: str | Metric = "wer",
     normalise: Normalisation | None = None,
@@ -121,8 +121,10 @@ def rescore(
         lists: a path, `quartet.nbest.formats.Files` where the references or costs lie in files of their own, or
             lists that are made already.
         weight: from 0 (the first pass unchanged) to 1 (the language model alone).
-        tune: in its place, lists with references: the weight that is best on them by the metric is taken, of 0,
-            0.05, ... 1, and of equally good ones the smallest.
+        tune: in its place, lists with references: the weight that is best on them by the metric is taken, whatever the
+            units of the two scores are (see `quartet.nbest.line_search`).
+        weights: to try with `tune`, in the place of that search; of equally good ones the smallest is taken. See
+            `quartet.nbest.rerank.weight_grid`.
         format: of the files, a key of `quartet.nbest.formats.FORMATS`.
         metric: ``wer``, ``bleu`` (sacrebleu's defaults), or a metric of your own.
         normalise: what is done to all texts before they are scored and counted; None: for ``wer`` case and
@@ -135,7 +137,8 @@ def rescore(
 
     Raises:
         InputError: there is no such format or metric, a file is malformed, the weight is given not at all or in
-            both ways or is out of its bounds, or the lists to tune on do not serve.
+            both ways or is out of its bounds, there are weights to try and nothing to tune on, or the lists to tune on
+            do not serve.
 
     >>> class Words:  # a language model that likes short texts
     ...     name, scale, device, masks, fingerprint = "words", "", "cpu", False, "words"
@@ -152,6 +155,11 @@ def rescore(
         raise InputError("rescore", "the weight is needed once", "give either weight or tune")
     if weight is not None and not 0 <= weight <= 1:
         raise InputError("rescore: weight", f"{weight} is not between 0 and 1")
+    if weights is not None:
+        if tune is None:
+            raise InputError("rescore: weights", "there is nothing to try them on", "give lists as tune")
+        if not len(weights) or not all(0 <= each <= 1 for each in weights):
+            raise InputError("rescore: weights", f"{list(weights)} are not one or more between 0 and 1")
     judge = metric_of(metric)
     how = default_normalisation(judge) if normalise is None else normalise
     readings = [reading_of(each, format, skip_malformed) for each in (lists, tune) if each is not None]
@@ -164,7 +172,7 @@ def rescore(
     scorer = score_texts(lambda wanted: [found[text] for text in wanted], score)
     candidates = [Candidates(each, score_lists(each, scorer), Table.of(each, judge)) for each in sets]
     if weight is None:
-        weight = candidates[1].curve(weight_grid(0.0, 1.0, STEP)).best_weight
+        weight = candidates[1].best(weights).weight
     refused = [error for reading in readings for error in (*reading.refused, *reading.references_refused)]
     return RescoredLists(candidates[0], weight, tuple(refused))
 

@@ -26,8 +26,12 @@ difference = fixed(2, sign=True)
 hundredfold = fixed(1, 100)
 loss = fixed(3)
 nats = fixed(2)
-weight = fixed(2)
 count = fixed(0)
+
+
+def weight(number: float) -> str:
+    """Two decimals; below 0.1 two significant digits where two decimals do not say it: of 0.004 they leave 0.00."""
+    return f"{number:.2g}" if 0 < number < 0.1 and round(number, 2) != number else fixed(2)(number)
 
 
 def perplexity(number: float) -> str:
