@@ -2,8 +2,8 @@
 
 With lambda = weight / (1 - weight) the score of a hypothesis is proportional to first pass + lambda * language model, a
 line in lambda. A list chooses its highest line, so its choice changes only at the corners of the lines' upper envelope.
-The figure of a whole set is constant between the corners of all its lists: no weight is missed, whatever the units of the
-two scores are.
+The figure of a whole set is constant between the corners of all its lists: no weight is missed, whatever the units of
+the two scores are.
 
 Legend of shapes: U lists, H hypotheses, K corners, S counts of the metric.
 """
