@@ -19,7 +19,17 @@ from quartet.scoring.cache import ScoreCache
 from quartet.scoring.engine import score_all
 
 #: The code that decides a score, beside the model and the text: after a change of it nothing is taken over.
-CODE = ("data", "models", "ngram", "objectives", "scoring", "text", "nbest/normalise.py", "pretrained.py")
+CODE = (
+    "data",
+    "export",
+    "models",
+    "ngram",
+    "objectives",
+    "scoring",
+    "text",
+    "nbest/normalise.py",
+    "pretrained.py",
+)
 
 
 class KeptScores:

@@ -281,7 +281,7 @@ STAGES: dict[str, Stage] = {
     "compare-losses": Stage(_once, _rows("compare-losses"), ("models", "seeds", "bootstrap")),
     "pretrained": Stage(
         lambda params: tuple(params.pretrained),
-        lambda layout, params, name: layout.pretrained(name) / "config.json",
+        lambda layout, params, name: layout.pretrained(name) / MANIFEST,
         ("pretrained.{}",),
     ),
     "ngram": Stage(

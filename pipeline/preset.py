@@ -22,6 +22,7 @@ from pipeline.params.checked import nearest
 from pipeline.run import main
 from quartet.errors import InputError
 from quartet.files import atomic_path, read_json
+from quartet.pretrained import files_hash
 
 PARAMS, LOCK, PRESETS = Path("params.yaml"), Path("dvc.lock"), Path("presets")
 #: The preset whose lock file is the repository's own dvc.lock.
@@ -86,7 +87,20 @@ def changed_sources(params: Params, layout: Layout) -> list[str]:
             known = (manifest.get("files", {}).get(role, {}) if role else manifest).get("sha256")
             if known is None or (source.sha256 is None and tree_sha256(path) != known):
                 changed.append(stage)
-    return list(dict.fromkeys(changed))
+    return [*dict.fromkeys(changed), *changed_models(params, layout)]
+
+
+def changed_models(params: Params, layout: Layout) -> list[str]:
+    """The instances of ``pretrained`` whose source is a folder with another model than the one that was taken."""
+    found = []
+    for name, settings in params.pretrained.items():
+        folder, manifest = Path(settings.source), layout.pretrained(name) / MANIFEST
+        if folder.is_dir() and manifest.is_file():
+            from quartet.scoring.opening import scorer_files  # torch, for those who need it
+
+            if read_json(manifest).get("sha256") != files_hash(scorer_files(folder)):
+                found.append(f"pretrained@{name}")
+    return found
 
 
 def dvc(*arguments: str) -> None:

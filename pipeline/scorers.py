@@ -1,19 +1,20 @@
-"""What can score a text: trained models, n-gram models and those of Hugging Face, by their names in params.yaml."""
+"""What can score a text: trained models, n-gram models and those that come trained, by their names in params.yaml."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from pipeline.layout import Layout
 from pipeline.ngrams import ngram_model
 from pipeline.params import Params
 from pipeline.run import choose_device, set_threads
 from pipeline.trained import trained
-from quartet.ngram.score import NgramLM
-from quartet.scoring.language_model import LanguageModel
-from quartet.scoring.pretrained import PretrainedLM, load_pretrained
+from quartet.export.card import load_export_card
+from quartet.export.folder import is_export
+from quartet.scoring.opening import Opened, open_scorer
 
-Scorer = LanguageModel | NgramLM | PretrainedLM
+Scorer = Opened
 
 
 def scorers(params: Params, name: str) -> Iterator[tuple[Scorer, int]]:
@@ -30,7 +31,13 @@ def scorers(params: Params, name: str) -> Iterator[tuple[Scorer, int]]:
     elif name in params.pretrained:
         set_threads(params.threads)
         folder = Layout(params.experiment).pretrained(name)
-        yield load_pretrained(str(folder), choose_device(params.device)), params.seeds[0]
+        yield open_scorer(str(folder), _device(folder, params.device)), params.seeds[0]
     else:
         for model in trained(params, name):
             yield model, model.seed
+
+
+def _device(folder: Path, wanted: str) -> str:
+    """That of the settings; an exported graph computes on the CPU whatever computes the others."""
+    graph = is_export(folder) and load_export_card(folder).form != "fp16"
+    return "cpu" if graph else choose_device(wanted)

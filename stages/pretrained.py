@@ -1,31 +1,39 @@
-"""pretrained@<name>: bring a model of Hugging Face among the models, where the evaluations find it."""
+"""pretrained@<name>: bring a model that is trained already among the models, where the evaluations find it."""
 
 from __future__ import annotations
 
 import shutil
 
-from pipeline.layout import Layout
+from pipeline.layout import MANIFEST, Layout
 from pipeline.params import entry, load
 from pipeline.progress import say
 from pipeline.run import main
 from pipeline.tracking import stage_run
-from quartet.files import atomic_dir
-from quartet.pretrained import content_hash, language_model_kind, local_folder, model_files
+from quartet.files import MANIFEST_VERSION, atomic_dir, write_json
+from quartet.pretrained import files_hash, local_folder
+from quartet.scoring.opening import scorer_files, scorer_kind
 
 
 def pretrained(name: str) -> None:
-    """Copy the weights, the configuration and the tokenizer of the model `name` into its folder."""
+    """Copy the weights, the configuration and the tokenizer of the model `name` into its folder, with a manifest."""
     params = load()
     source = entry(params.pretrained, name, "pretrained").source
     target = Layout(params.experiment).pretrained(name)
     with stage_run(params, "pretrained", name) as run:
         found = local_folder(source)
-        kind = language_model_kind(found)
+        files = scorer_files(found)
+        manifest = {
+            "version": MANIFEST_VERSION,
+            "source": source,
+            "kind": scorer_kind(found),
+            "sha256": files_hash(files),
+        }
         with atomic_dir(target) as folder:
-            for path in model_files(found):
+            for path in files:
                 shutil.copyfile(path, folder / path.name)
-        run.log_manifest({"source": source, "kind": kind, "sha256": content_hash(target)})
-    say(f"{source}: a {kind} language model -> {target}")
+            write_json(folder / MANIFEST, manifest)
+        run.log_manifest(manifest)
+    say(f"{source}: {manifest['kind']} -> {target}")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ from pipeline.scorers import scorers
 from pipeline.similarity import System, judged_sets, similarity_rows, texts_of
 from pipeline.tracking import stage_run
 from quartet.errors import InputError
+from quartet.export.scorer import ExportedLM
+from quartet.ngram.score import NgramLM
 from quartet.results import Result, write_results
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.pretrained import PretrainedLM
@@ -38,24 +40,27 @@ def sts(name: str) -> None:
         sets = judged_sets(params, layout)
         texts = texts_of(sets)
         for model, _ in scorers(params, name):
-            if not isinstance(model, LanguageModel | PretrainedLM):
+            if isinstance(model, NgramLM):
                 raise InputError(f"params.yaml: evaluate.sts: {name}", "an n-gram model has no vectors")
-            for reading, vectors in readings(model, texts):
-                system = System(reading, model.device, model.scale, model.seed)
+            seed = None if name in params.pretrained else model.seed  # trained with none of the experiment's
+            for reading, vectors in readings(model, name, texts):
+                system = System(reading, model.device, model.scale, seed)
                 rows += similarity_rows(params, sets, texts, vectors, system)
         write_results(layout.rows("sts", name), rows)
         run.log_results(rows)
 
 
-def readings(model: LanguageModel | PretrainedLM, texts: list[str]) -> Iterator[tuple[str, np.ndarray]]:
+def readings(
+    model: LanguageModel | ExportedLM | PretrainedLM, name: str, texts: list[str]
+) -> Iterator[tuple[str, np.ndarray]]:
     """Yield (system, vectors of the texts) for each reading, one at a time.
 
     The context of a masked model is read both by mask-and-predict and with its input intact, as in the T-TA paper's
     Table 3. Every text is read as one sentence, by models with segment positions too.
     """
-    ways = [(f"{model.name}/{READINGS[layer]}", layer, True) for layer in model.layers]
+    ways = [(f"{name}/{READINGS[layer]}", layer, True) for layer in model.layers]
     if model.masks:
-        ways.insert(1, (f"{model.name}-intact/context", "context", False))
+        ways.insert(1, (f"{name}-intact/context", "context", False))
     for system, layer, masked in ways:
         with bar(system) as shown:
             vectors = model.embed(texts, layer, masked, shown.set)

@@ -185,7 +185,11 @@ class Ngram(TokenConfig, NgramConfig):
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
 class Pretrained:
-    """An entry of ``pretrained:``: a causal or masked language model of Hugging Face, see :mod:`quartet.pretrained`."""
+    """An entry of ``pretrained:``: a model that is trained already, on whatever text.
+
+    ``source`` is the folder of a model that was trained here, of an export of one, or of a causal or masked language
+    model of Hugging Face; or ``owner/name@revision`` on the hub (see :mod:`quartet.pretrained`).
+    """
 
     source: Text
 
