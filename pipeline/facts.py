@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Model, Params
 from quartet.files import read_json
-from quartet.report.facts import AbsentSet, CorpusFacts, Facts, ListFacts, ModelFacts, TokenizerFacts
+from quartet.report.facts import (
+    AbsentSet,
+    CorpusFacts,
+    Facts,
+    ListFacts,
+    ModelFacts,
+    PretrainedFacts,
+    TokenizerFacts,
+)
 
 
 def gather(params: Params, layout: Layout, device: str, figures: dict[str, str]) -> Facts:
@@ -28,6 +36,7 @@ def gather(params: Params, layout: Layout, device: str, figures: dict[str, str])
         tokenizers=tuple(_tokenizer(layout, name) for name in params.tokenizers),
         lists=tuple(_lists(layout, name, settings.origin) for name, settings in params.nbest.items()),
         models=tuple(_model(params, layout, name) for name in params.models),
+        pretrained=tuple(_pretrained(layout, name) for name in params.pretrained),
         absent=tuple(_absent(params, layout)),
         figures=figures,
     )
@@ -95,6 +104,13 @@ def _model(params: Params, layout: Layout, name: str) -> ModelFacts:
         variant=_variant(settings),
         leaks=settings.leaks,
     )
+
+
+def _pretrained(layout: Layout, name: str) -> PretrainedFacts:
+    model = read_json(layout.pretrained(name) / "config.json").get(
+        "model", {}
+    )  # a card of ours has such a key
+    return PretrainedFacts(name=name, objective=model.get("objective", ""), reads=model.get("reads", ""))
 
 
 def _variant(model: Model) -> tuple[str, ...]:

@@ -31,6 +31,17 @@ class Figures:
                 return row
         return None
 
+    def trained_elsewhere(self) -> list[str]:
+        """The systems that rerank and have vectors, and were not trained in this experiment."""
+        systems = {
+            table: {key[1].removesuffix("-intact") for key in self._rows if key[0] == table}
+            for table in ("training", "rerank")
+        }
+        others = systems["rerank"] - systems["training"]
+        return [
+            one for one in sorted(others) if self.row("sts", f"{one}/context", "test", "pearson") is not None
+        ]
+
     def count(self, table: str, metric: str) -> str:
         """How many test items stand behind a table."""
         return next(
@@ -73,6 +84,7 @@ def block(results: list[Result], timings: list[Result]) -> list[str]:
         f"Pearson on Lee's {found.count('sts', 'pearson')} pairs.",
         "",
         *family(found),
+        *elsewhere(found),
         *unused(results),
         "",
         "The paper's models have 3 layers of 512, 1 to 2 M steps and 13 to 17 GB of text.",
@@ -102,7 +114,7 @@ def family(found: Figures) -> list[str]:
         "paper: STSb test",
     ]
     rows = []
-    for system in ("first-pass", "unilm", "bilm", "tta", "oracle"):
+    for system in ("first-pass", "unilm", "bilm", "tta", *found.trained_elsewhere(), "oracle"):
         wer = tables["tta-wer-own"].get(system, "test-clean")
         stsb = tables["tta-stsb"].get(system, "test-context")
         rows.append(
@@ -118,6 +130,20 @@ def family(found: Figures) -> list[str]:
     unigram = found.text("perplexity", "unigram", "test", "entropy", 2)
     rows.append(["unigram entropy of the same tokens", unigram, "–", "–", "–", "–"])
     return grid(heads, rows)
+
+
+def elsewhere(found: Figures) -> list[str]:
+    """A sentence on the systems that came trained: at what scale, and what the first of them changes."""
+    lines = []
+    for system in found.trained_elsewhere():
+        row = found.row("rerank", system, "test", "wer")
+        assert row is not None
+        change = found.text("rerank", system, "test", "wer-difference", 2)
+        lines.append(
+            f"`{system}` comes with the project, trained on other text and at another size ({row.scale}). "
+            f"Its change of the first pass's WER: {change}."
+        )
+    return [*lines, ""] if lines else []
 
 
 def unused(results: list[Result]) -> list[str]:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from pipeline.doc_blocks import PAGES, refreshed, report_list, sample_metrics
+from pipeline.sample_block import block
 from pipeline.study_tables import as_perplexity
 from quartet.errors import InputError
-from quartet.results import Result, write_results
+from quartet.results import Result, read_results, write_results
 from tests.committed import committed
 
 
@@ -96,3 +97,18 @@ def test_metrics_are_as_dvc_shows_them(tmp_path: Path) -> None:
 def test_a_difference_of_losses_is_a_change_of_perplexity() -> None:
     row = replace(duration("test", -0.1, "cpu"), ci_low=-0.2, ci_high=0.05)
     assert as_perplexity(row) == "+10.5 % [-4.9, +22.1]"
+
+
+def test_a_model_that_came_trained_has_a_row_and_says_its_scale() -> None:
+    results = read_results(committed("reports/sample/results.jsonl"))
+    results = [row for row in results if not row.system.startswith("tta-books")]
+    own = {"rerank": ("wer", "wer-difference"), "sts": ("pearson",)}
+    more = [
+        replace(row, system=row.system.replace("tta", "tta-books"), scale="13.89 M parameters, books")
+        for row in results
+        if row.system in ("tta", "tta/context") and row.metric in own.get(row.table, ())
+    ]
+    assert "tta-books" not in "\n".join(block(results, []))
+    text = "\n".join(block([*results, *more], []))
+    assert "\n| `tta-books` | – | " in text
+    assert "(13.89 M parameters, books)" in text

@@ -102,6 +102,27 @@ def test_the_panel_of_bleu_leaves_room_above(tmp_path: Path, monkeypatch: pytest
     assert axis.get_ylabel() == "BLEU"
 
 
+def test_weights_of_an_exact_search_stand_on_an_axis_of_odds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Figure] = []
+    monkeypatch.setattr(figures, "save", lambda figure, path: drawn.append(figure))
+    grid = [(weight, 20.0 + weight) for weight in (0.0, 0.5, 1.0)]
+    found = [(weight, 20.0 + weight) for weight in (0.0, 0.001, 0.01, 0.2)]
+    rows = [row("rerank", "tta", "speech", "test", "weight", 0.0, 9)]
+    for points in (grid, found):
+        assert figures.wer_curves(tmp_path / "a.svg", {("speech", "test", "tta"): points}, rows, facts())
+    even, odds = (figure.axes[0] for figure in drawn)
+    assert (even.get_xscale(), even.get_xlim()) == ("linear", (0.0, 1.0))
+    assert (odds.get_xscale(), odds.get_xlim()) == ("logit", (0.001, 0.2))
+    marks = [
+        line.get_xdata()[0]
+        for line in odds.lines
+        if line.get_fillstyle() != "none" and len(line.get_xdata()) == 1
+    ]
+    assert marks == [0.001], "weight 0 is marked at the left end"
+
+
 def test_points_that_share_a_step_are_averaged() -> None:
     assert averaged([(2, 4.0), (1, 1.0), (2, 6.0)]) == [(1, 1.0, 1.0, 1.0), (2, 5.0, 4.0, 6.0)]
 

@@ -1,4 +1,4 @@
-"""Models that come trained: an export, a training's folder and one of Hugging Face, brought in, opened and evaluated."""
+"""Models that come trained: an export, a training's folder and one of Hugging Face, opened and evaluated."""
 
 from __future__ import annotations
 

@@ -64,6 +64,7 @@ def look(system: str, facts: Facts) -> tuple[str, str, str]:
     """Colour, marker and line style: a model's own colour and marker; a variant is dashed, what is no model grey."""
     names = [model.name for model in facts.models]
     names += [model for model in MODELS if model not in names]
+    names += [one.name for one in facts.pretrained]
     model = model_of(system, facts)
     if model not in names:
         return GREY, MARKERS[-1], "-."

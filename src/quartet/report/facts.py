@@ -89,6 +89,19 @@ class ModelFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PretrainedFacts:
+    """A model that came trained: none of the run's own.
+
+    Attributes:
+        objective, reads: as in `ModelFacts`; "" where it is no model of ours.
+    """
+
+    name: str
+    objective: str = ""
+    reads: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class AbsentSet:
     """An evaluation set that could not be had: why, and where it is to be had."""
 
@@ -106,7 +119,7 @@ class Facts:
         experiment: its name in params.yaml.
         device: what trained the models, in words, e.g. "cpu (2 threads, ...)".
         seeds: of training; every model was trained once a seed.
-        corpora, tokenizers, lists, models: in the order of params.yaml, which the tables keep.
+        corpora, tokenizers, lists, models, pretrained: in the order of params.yaml, which the tables keep.
         absent: evaluation sets that params.yaml names and that were not to be had.
         figures: pictures to show, by section (training, rerank, sts, runtime): paths relative to the README.
         intervals: by table, what its intervals are, where it is not what `quartet.report.legend` says.
@@ -119,6 +132,7 @@ class Facts:
     tokenizers: tuple[TokenizerFacts, ...] = ()
     lists: tuple[ListFacts, ...] = ()
     models: tuple[ModelFacts, ...] = ()
+    pretrained: tuple[PretrainedFacts, ...] = ()
     absent: tuple[AbsentSet, ...] = ()
     figures: Mapping[str, str] = field(default_factory=dict)
     intervals: Mapping[str, str] = field(default_factory=dict)

@@ -8,10 +8,11 @@ anything to draw.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from statistics import fmean
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -158,12 +159,13 @@ def wer_panel(axis: Axes, curves: Mapping[str, Points], report: Report, name: st
     if oracle:
         axis.axhline(oracle.value, color=GREY, linestyle=":", label="oracle", zorder=1)
         best.append(oracle.value)
+    left, right = _ends(axis, {weight for points in curves.values() for weight, _ in points})
     marks = []
     for system in report.sorted(curves):
         line(axis, curves[system], system, report.facts, every=max(1, len(curves[system]) // 5))
         weight = report.find(rerank.TABLE, name, None, system, "weight")
         if weight:
-            marks.append(_mark(axis, curves[system], weight.value, system, report.facts))
+            marks.append(_mark(axis, curves[system], weight.value, left, system, report.facts))
     if marks:
         axis.plot([], [], marker="o", markeredgecolor=GREY, label="hollow: chosen on dev", **HOLLOW)
     # from here on what is worse is larger, so that one rule serves both metrics
@@ -173,16 +175,37 @@ def wer_panel(axis: Axes, curves: Mapping[str, Points], report: Report, name: st
     gap = max(origin - lowest, 0.25 * start, 0.1)
     top = max(min(highest, origin + 0.8 * gap), *(worse * mark for mark in marks), origin) + 0.08 * gap
     axis.set_ylim(*sorted((worse * (lowest - 0.08 * gap), worse * top)))
-    axis.set_xlim(0, max(weight for points in curves.values() for weight, _ in points) or 1)
     axis.set_xlabel("weight of the language model")
+    axis.set_xlim(left, right)
     axis.set_ylabel(measured.axis)
 
 
-def _mark(axis: Axes, points: Points, weight: float, system: str, facts: Facts) -> float:
-    """Mark the chosen weight on a curve; give the error there."""
+def _ends(axis: Axes, weights: Set[float]) -> tuple[float, float]:
+    """The ends of the axis of weights: as they are where they are a grid, else in log odds, without 0 and 1.
+
+    Weights of an exact search lie where the choices change: many small ones, which only their odds tell apart.
+    """
+    inside = sorted(weight for weight in weights if 0 < weight < 1)
+    steps = np.diff(sorted(weights))
+    if not inside or np.allclose(steps, steps[0]):
+        return 0.0, max(weights) or 1.0
+    axis.set_xscale("logit")
+    return inside[0], inside[-1]
+
+
+def _mark(axis: Axes, points: Points, weight: float, left: float, system: str, facts: Facts) -> float:
+    """Mark the chosen weight on a curve, one beyond the left end at that end; give the error there."""
     nearest, value = min(averaged(points), key=lambda point: abs(point[0] - weight))[:2]
     colour, marker, _ = look(system, facts)
-    axis.plot([nearest], [value], marker=marker, markeredgecolor=colour, zorder=4, clip_on=False, **HOLLOW)
+    axis.plot(
+        [max(nearest, left)],
+        [value],
+        marker=marker,
+        markeredgecolor=colour,
+        zorder=4,
+        clip_on=False,
+        **HOLLOW,
+    )
     return value
 
 

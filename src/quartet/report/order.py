@@ -54,7 +54,7 @@ def model_of(system: str, facts: Facts) -> str:
     models.
     """
     name = system.partition("/")[0]
-    known = [model.name for model in facts.models] + list(MODELS)
+    known = [model.name for model in facts.models] + [one.name for one in facts.pretrained] + list(MODELS)
     variants = [model for model in known if name == model or name.startswith(f"{model}-")]
     return max(variants, key=len, default=name)
 
@@ -64,6 +64,7 @@ def system_rank(system: str, facts: Facts) -> Rank:
     name, _, reading = system.partition("/")
     names = [model.name for model in facts.models]
     names += [model for model in MODELS if model not in names]
+    names += [one.name for one in facts.pretrained]
     model = model_of(system, facts)
     readings = READINGS.index(reading) if reading in READINGS else len(READINGS)
     for group, (members, known) in enumerate(((BEFORE, name), (tuple(names), model), (AFTER, name))):

@@ -104,6 +104,11 @@ class Report:
         """Systems in the report's order."""
         return sorted(systems, key=lambda system: system_rank(system, self.facts))
 
+    def label(self, system: str) -> str:
+        """A system's name; of one that came trained with the word that it was trained on other text."""
+        trained = system.partition("/")[0] in {one.name for one in self.facts.pretrained}
+        return f"{code(system)} (other text and size)" if trained else code(system)
+
     def find(self, table: str, dataset: str, split: str | None, system: str, metric: str) -> Cell | None:
         """A cell, only looked at; split None: of whichever split has it, in the order of splits."""
         place = self._place(table, dataset, split, system, metric)
@@ -140,7 +145,7 @@ class Report:
 
     def table(self, systems: Sequence[str], columns: Sequence[Column], head: str = "system") -> list[str]:
         """A table with a row a system, its name first."""
-        rows = [[code(system), *(column.entry(system) for column in columns)] for system in systems]
+        rows = [[self.label(system), *(column.entry(system) for column in columns)] for system in systems]
         return grid([head, *(column.head for column in columns)], rows)
 
     def measured(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from quartet.report import scale
+from quartet.report import elsewhere, scale
 from quartet.report.cells import Cells
 from quartet.report.facts import Facts, ListFacts
 from quartet.report.numbers import count, listing, millions
@@ -222,6 +222,11 @@ def _run(report: Report) -> list[str]:
     lines += (
         [f"- Of these {named(aware)} also see sentence and paragraph positions (segments)."] if aware else []
     )
+    beside = elsewhere.described(report, report.cells.tables())
+    if beside:
+        lines.append(
+            f"- Beside them, trained elsewhere on other text and at another size: {listing(beside)}."
+        )
     for corpus in facts.corpora:
         license = f", {plain(corpus.license)}" if corpus.license else ""
         lines.append(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from quartet.report import elsewhere
 from quartet.report.numbers import NONE, general, listing
 from quartet.report.page import Report, anchor, code, grid
 from quartet.report.papers.exhibit import Exhibit
 from quartet.report.papers.exhibits import EXHIBITS
 from quartet.report.papers.series import Contrast, Series
 from quartet.report.published import PublishedTable, published
+from quartet.report.sections import rerank
 
 INTRODUCTION = [
     "Each table and figure of results in the two papers: what the paper reads from it, whether our figures bear that "
@@ -36,19 +39,36 @@ def claims(report: Report, exhibits: Sequence[Exhibit]) -> list[str]:
     rows, absent = [], []
     for exhibit in exhibits:
         found = exhibit.ours(report)
-        for contrast in exhibit.contrasts:
+        for contrast in contrasts(report, exhibit):
             if contrast.headline:
                 place = f"{published().papers[exhibit.paper].short} {exhibit.place}"
                 link = f"[{place}](#{anchor(title(exhibit))})"
                 compared = [series for series in found if contrast.ours(series)]
                 if compared:
                     rows.append([contrast.headline, *_claim(contrast, compared), link])
-                else:
+                elif contrast in exhibit.contrasts:
                     absent.append(f"{contrast.headline} ({link})")
     heads = ["the papers' claim", "paper", "ours", "our set", "verdict", "details"]
     lines = grid(heads, rows) if rows else []
     lines += [f"{RULE} Sets and sizes are not the paper's: see the details.", ""] if rows else []
     return [*lines, f"Not run here: {'; '.join(absent)}.", ""] if absent else lines
+
+
+def contrasts(report: Report, exhibit: Exhibit) -> list[Contrast]:
+    """What a table is printed to show; T-TAs that came trained stand beside ours where no model of ours is compared."""
+    found = []
+    for contrast in exhibit.contrasts:
+        found.append(contrast)
+        if (contrast.first, contrast.second) == ("tta", rerank.FIRST):
+            found += [
+                dataclasses.replace(
+                    contrast,
+                    first=name,
+                    headline=f"{contrast.headline}: {code(name)}, trained on other text and at another size",
+                )
+                for name in elsewhere.likes_of_tta(report)
+            ]
+    return found
 
 
 def _claim(contrast: Contrast, compared: Sequence[Series]) -> list[str]:
@@ -86,7 +106,11 @@ def body(report: Report, exhibit: Exhibit) -> list[str]:
     found = exhibit.ours(report)
     lines = [exhibit.finds, ""]
     if found:
-        lines += [*_changes(exhibit, found), *_levels(exhibit, found), *_scale(exhibit, found)]
+        lines += [
+            *_changes(report, exhibit, found),
+            *_levels(report, exhibit, found),
+            *_scale(report, exhibit, found),
+        ]
         lines += [f"All our figures of the kind: [{exhibit.section}](#{anchor(exhibit.section)}).", ""]
     else:
         lines += [f"{NOT_RUN} {how(exhibit)}", ""]
@@ -109,9 +133,9 @@ def how(exhibit: Exhibit) -> str:
     return f"To run it: {commands}; or set {keys} in `params.yaml`, and `make repro`."
 
 
-def _changes(exhibit: Exhibit, found: Sequence[Series]) -> list[str]:
+def _changes(report: Report, exhibit: Exhibit, found: Sequence[Series]) -> list[str]:
     rows = []
-    for contrast in exhibit.contrasts:
+    for contrast in contrasts(report, exhibit):
         for series in found:
             change = contrast.ours(series)
             if change is None:
@@ -136,7 +160,7 @@ def _changes(exhibit: Exhibit, found: Sequence[Series]) -> list[str]:
     ]
 
 
-def _levels(exhibit: Exhibit, found: Sequence[Series]) -> list[str]:
+def _levels(report: Report, exhibit: Exhibit, found: Sequence[Series]) -> list[str]:
     rows = []
     for series in found:
         for row, cell in series.ours.items():
@@ -145,7 +169,7 @@ def _levels(exhibit: Exhibit, found: Sequence[Series]) -> list[str]:
             printed = series.printed.get(row)
             rows.append(
                 [
-                    code(row),
+                    report.label(row),
                     series.ours_on,
                     series.text(row),
                     general(cell.n),
@@ -178,21 +202,22 @@ def _without_constant(heads: list[str], rows: list[list[str]], found: Sequence[S
     return grid([heads[place] for place in keep], [[row[place] for place in keep] for row in rows])
 
 
-def _scale(exhibit: Exhibit, found: Sequence[Series]) -> list[str]:
+def _scale(report: Report, exhibit: Exhibit, found: Sequence[Series]) -> list[str]:
     """How large ours is beside theirs."""
     paper = published().papers[exhibit.paper]
-    scales = list(dict.fromkeys(_scales(found)))
+    scales = list(dict.fromkeys(_scales(report, found)))
     more = f", and {len(scales) - FEW} more" if len(scales) > FEW else ""
     ours = f"{'; '.join(scales[:FEW])}{more}" if scales else "as in the table of models"
     return [f"Scale: ours {ours}. The paper's: {'; '.join(paper.scale)}.", ""]
 
 
-def _scales(found: Sequence[Series]) -> Iterator[str]:
+def _scales(report: Report, found: Sequence[Series]) -> Iterator[str]:
+    """Those of this run's own models."""
+    trained = {one.name for one in report.facts.pretrained}
     for series in found:
-        for cell in series.ours.values():
-            for row in cell.rows:
-                if "parameters" in row.scale:
-                    yield row.scale
+        for system, cell in series.ours.items():
+            if system.partition("/")[0] not in trained:
+                yield from (row.scale for row in cell.rows if "parameters" in row.scale)
 
 
 def _printed(exhibit: Exhibit, table: PublishedTable) -> list[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from itertools import permutations
 
+from quartet.report import elsewhere
 from quartet.report.cells import Cell
 from quartet.report.numbers import difference, fixed, milliseconds, perplexity, wer
 from quartet.report.page import Report, code
@@ -45,6 +47,9 @@ def _reranked(report: Report, metric: str, name: str, known: dict[str, str], oth
         if not ours:
             continue
         column = known.get(dataset, otherwise)
+        trained = elsewhere.likes_of_tta(report)
+        value = table.get("tta", column)
+        printed = {} if value is None else {name: value for name in trained if name in ours}
 
         def paired(first: str, second: str, dataset: str = dataset) -> Level | None:
             difference = f"{metric}-difference"
@@ -61,8 +66,8 @@ def _reranked(report: Report, metric: str, name: str, known: dict[str, str], oth
             Series(
                 ours_on=f"{code(dataset)} test, {UNITS[metric]}",
                 printed_on=f"{table.title}: {column}",
-                ours=_named(ours, table),
-                printed=_column(table, column),
+                ours=_named(ours, table, trained),
+                printed=_column(table, column) | printed,
                 number=wer,
                 signed=difference,
                 same=dataset in known,
@@ -72,12 +77,16 @@ def _reranked(report: Report, metric: str, name: str, known: dict[str, str], oth
     return found
 
 
-def _named(cells: dict[str, Cell], table: PublishedTable) -> dict[str, Cell]:
-    """Ours by the published rows: an n-gram model is the row of n-gram models, two systems together are no row."""
+def _named(cells: dict[str, Cell], table: PublishedTable, more: Sequence[str]) -> dict[str, Cell]:
+    """Ours by the published rows: an n-gram model is the row of n-gram models, two systems together are no row.
+
+    Args:
+        more: systems that have a row of their own beside these.
+    """
     together = {f"{first}-and-{second}" for first, second in permutations(cells, 2)}
     alone = {system: cell for system, cell in cells.items() if system not in together}
     named = {("ngram" if system.startswith("ngram") else system): cell for system, cell in alone.items()}
-    return {row: named[row] for row in table.rows if row in named}
+    return {row: named[row] for row in (*table.rows, *more) if row in named}
 
 
 def _column(table: PublishedTable, column: str) -> dict[str, float]:
@@ -113,6 +122,12 @@ def _similarity(report: Report, dataset: str, split: str, name: str, part: str) 
         for column in table.columns
         if column.startswith(f"{part}-")
     }
+    for name in elsewhere.likes_of_tta(report):  # beside the row of the paper's T-TA
+        names |= {
+            own.replace("tta/", f"{name}/", 1): place
+            for own, place in names.items()
+            if own.startswith("tta/")
+        }
     printed = {ours: table.get(*place) for ours, place in names.items()}
     ours = {system: cells[system] for system in names if system in cells}
     if not ours:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from quartet.evaluation.sets.blimp import PHENOMENA
+from quartet.report import elsewhere
 from quartet.report.cells import apart
 from quartet.report.numbers import fixed, hundredfold
 from quartet.report.page import Report, code, grid, named
@@ -21,6 +22,7 @@ def body(report: Report) -> list[str]:
         "log-probabilities (of masked models and T-TA: pseudo-log-probabilities); `/mean`: their mean a token. A tie "
         "is a failure, and a difference within rounding is a tie. A coin gets 50. Each paradigm has the same weight.",
         "",
+        *elsewhere.note(report, TABLE),
     ]
     for dataset, split in report.groups(TABLE):
         if "/" in dataset:
@@ -63,7 +65,7 @@ def findings(report: Report) -> list[str]:
         above = [system for system, cell in cells.items() if apart(cell.bounds, (CHANCE, CHANCE)) > 0]
         level = [system for system, cell in cells.items() if apart(cells[best].bounds, cell.bounds) == 0]
         text = (
-            f"Minimal pairs on `{dataset}` ({cells[best].n:,} pairs, accuracy in %): {code(best)} is highest, "
+            f"Minimal pairs on `{dataset}` ({cells[best].n:,} pairs, accuracy in %): {report.label(best)} is highest, "
             f"{cells[best].text(hundredfold)}"
         )
         others = [system for system in level if system != best]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from quartet.report import elsewhere
 from quartet.report.cells import Cell, apart
 from quartet.report.numbers import NONE, Number, difference, listing, p_value, weight, wer
 from quartet.report.page import Column, Report, code, grid, named, paper_table
@@ -56,6 +57,7 @@ def body(report: Report) -> list[str]:
         "first pass that these utterances would show 4 times in 5. `tuned on test` has the weight (in brackets) "
         "that is best on test itself, as in the T-TA paper's Table 2: flattered, and for that comparison only.",
         "",
+        *elsewhere.note(report, TABLE),
     ]
     for dataset in report.datasets(TABLE):
         for measured in MEASURES:
@@ -170,17 +172,17 @@ def findings(report: Report) -> list[str]:
                 parts.append(f"the best reranking possible {wer(oracle.value)}")
             n = next(iter([first] if first else changes.values())).n
             text = f"Reranking `{dataset}` (test, {n:,} utterances): {', '.join(parts)}. "
-            found.append(text + _changes(changes, measured))
+            found.append(text + _changes(report, changes, measured))
     return found
 
 
-def _changes(changes: dict[str, Cell], measured: Measured) -> str:
+def _changes(report: Report, changes: dict[str, Cell], measured: Measured) -> str:
     """Which differences have an interval that leaves out 0, in which direction."""
     parts = []
     signs = {system: apart(cell.bounds, (0.0, 0.0)) * measured.better for system, cell in changes.items()}
     for sign, words in ((1, "Shown to be better than it"), (-1, "Shown to be worse")):
         shown = [
-            f"{code(system)} ({changes[system].text(difference)})"
+            f"{report.label(system)} ({changes[system].text(difference)})"
             for system in changes
             if signs[system] == sign
         ]

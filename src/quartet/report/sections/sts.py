@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from quartet.report import elsewhere
 from quartet.report.cells import Cell, apart
 from quartet.report.numbers import NONE, fixed, hundredfold, listing
 from quartet.report.order import model_of
@@ -48,6 +49,7 @@ def body(report: Report) -> list[str]:
         "`cls` and `eos`, the final layer at the special token before and behind the text. A masked model's `context` "
         "is mask-and-predict's, `-intact` reads the text as it is. Every text is read as one sentence.",
         "",
+        *elsewhere.note(report, TABLE),
     ]
     for place in nli.likeness_places(report):
         report.cells.take(place)
@@ -156,7 +158,8 @@ def findings(report: Report) -> list[str]:
         below = [system for system in cells if apart(cells[system].bounds, cells[best].bounds) < 0]
         rest = [system for system in cells if system not in (*below, best)]
         text = (
-            f"Similarity on `{dataset}` ({cells[best].n:,} pairs, Pearson × 100): {code(best)} is highest, "
+            f"Similarity on `{dataset}` ({cells[best].n:,} pairs, Pearson × 100): {report.label(best)} is "
+            "highest, "
         )
         text += f"{cells[best].text(hundredfold)}"
         text += f"; shown to be below it: {_some(below)}" if below else ""

@@ -1,0 +1,100 @@
+"""A model that came trained: beside the run's own in every table, and never counted among them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from quartet.report import scale
+from quartet.report.cells import Cells
+from quartet.report.facts import Facts, PretrainedFacts
+from quartet.report.order import model_of, system_rank
+from quartet.report.page import Report
+from quartet.report.papers import chapter, tta
+from quartet.report.papers.exhibits import EXHIBITS
+from quartet.report.tables import markdown
+from quartet.results import Result
+from tests.report.synthetic import facts, results, row, timings
+
+SCALE = "13.89 M parameters, 5,000 steps, books (18.16 M words), exported as onnx-int8"
+
+
+def known(objective: str = "lae") -> Facts:
+    return dataclasses.replace(
+        facts(), pretrained=(PretrainedFacts(name="tta-books", objective=objective, reads="sentences"),)
+    )
+
+
+def rows(change: float = -1.0, half: float = 0.4) -> list[Result]:
+    """The synthetic run with a model that lowers the word error rate by 1."""
+    own = [
+        row("rerank", "tta-books", "sample-speech", "test", "wer", 15.38 + change, 106, 2.0),
+        row("rerank", "tta-books", "sample-speech", "test", "wer-difference", change, 106, half),
+        row("rerank", "tta-books", "sample-speech", "dev", "weight", 0.0042, 106, None),
+        row("sts", "tta-books/context", "lee", "test", "pearson", 0.61, 1225, 0.01, None),
+    ]
+    return [*results(), *(dataclasses.replace(each, scale=SCALE) for each in own)]
+
+
+def claims(found: list[Result], of: Facts) -> list[str]:
+    return [line for line in chapter.claims(Report(Cells(found), of)) if "`tta-books`" in line]
+
+
+@pytest.mark.parametrize(
+    ("change", "half", "verdict"),
+    [
+        (-1.0, 0.4, "same direction, shown"),
+        (-1.0, 1.4, "not shown"),
+        (1.0, 0.4, "opposite direction, shown"),
+    ],
+)
+def test_its_claim_has_the_paired_interval_of_its_rows(change: float, half: float, verdict: str) -> None:
+    (claim,) = claims(rows(change, half), known())
+    cells = [cell.strip() for cell in claim.strip("|").split("|")]
+    assert cells[0].startswith(
+        "T-TA lowers the word error rate of a recogniser: `tta-books`, trained on other"
+    )
+    assert cells[1] == "-0.34", "what the paper prints of its T-TA"
+    assert cells[2] == f"{change:+.2f} [{change - half:+.2f}, {change + half:+.2f}]"
+    assert cells[4] == verdict
+
+
+def test_without_such_rows_or_such_a_model_there_is_no_claim() -> None:
+    assert claims(results(), known()) == []
+    assert claims(rows(), facts()) == []
+    assert claims(rows(), known("mlm")) == [], "it is no T-TA"
+
+
+def test_it_is_compared_with_no_model_of_the_run() -> None:
+    report = Report(Cells(rows()), known())
+    for exhibit in EXHIBITS:
+        for contrast in chapter.contrasts(report, exhibit):
+            if "tta-books" in contrast.first + contrast.second:
+                assert contrast.second == "first-pass"
+    similarity = tta.stsb(report)[0]
+    assert similarity.printed["tta-books/context"] == similarity.printed["tta/context"]
+
+
+def test_every_table_says_what_it_is() -> None:
+    text = markdown(rows(), timings(), known())
+    assert "| `tta-books` (other text and size) | 0.0042 |" in text
+    assert "| `tta-books/context` (other text and size) |" in text
+    assert text.count(f"`tta-books` ({SCALE}) was trained elsewhere, on other text") == 2, "reranking and STS"
+    assert (
+        f"- Beside them, trained elsewhere on other text and at another size: `tta-books` ({SCALE})." in text
+    )
+    assert "other text and size" not in markdown(results(), timings(), facts())
+
+
+def test_it_is_none_of_the_runs_models() -> None:
+    plain, with_it = (Report(Cells(rows()), one) for one in (facts(), known()))
+    assert scale.sizes(with_it) == scale.sizes(plain)
+    assert markdown(rows(), timings(), known()).startswith(
+        "# Quartet: experiment `sample`\n\n8 models, one seed"
+    )
+    for part in EXHIBITS:
+        for line in chapter.body(with_it, part):
+            assert not (line.startswith("Scale: ours") and "13.89 M" in line)
+    assert model_of("tta-books/context", known()) == "tta-books"
+    assert system_rank("tta-books", known()) > system_rank("segatron-xl", known())
