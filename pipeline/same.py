@@ -155,14 +155,13 @@ def compare(folder: Path, other: Path, tolerant: bool) -> int:
     exact = not tolerant and not elsewhere
     found, expected = read_results(folder / RESULTS), read_results(other / RESULTS)
     wrong = list(differences(found, expected, exact))
+    rows = len({row.key for row in (*found, *expected)})
     where = f" (here {', '.join(sorted(ours))}; there {', '.join(sorted(theirs))})" if elsewhere else ""
     if not wrong:
         moved = sum(1 for _ in differences(found, expected, True))
-        print(f"{folder}: {moved} of {len(expected)} rows differ, all within their tolerances{where}")
+        print(f"{folder}: {moved} of {rows} rows differ, all within their tolerances{where}")
         return 0
-    print(
-        f"{folder}: {len(wrong)} of {len(expected)} rows differ{'' if exact else ' by more than they may'}{where}"
-    )
+    print(f"{folder}: {len(wrong)} of {rows} rows differ{'' if exact else ' by more than they may'}{where}")
     for line in itertools.islice(wrong, SHOWN):
         print(f"  {line}")
     if exact:
