@@ -65,7 +65,7 @@ class Weights:
 
 
 def _exact_or_grid(value: object) -> object:
-    if not isinstance(value, dict) and value != "exact":
+    if not isinstance(value, dict | Weights) and value != "exact":
         raise ValueError("exact, or a grid {start: ..., stop: ..., step: ...}, was expected")
     return value
 
