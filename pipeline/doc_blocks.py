@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from pipeline import sample_block
+from pipeline import boundaries, sample_block
 from pipeline.run import main
 from pipeline.study_tables import PAIRS, TABLES, pairs, study
 from quartet.errors import InputError
@@ -103,6 +103,7 @@ PAGES: dict[str, dict[str, Block]] = {
         **{name: _study(name) for name in ("small", "small-pairs")},
     },
     "docs/ablations.md": {"sample-metrics": sample_metrics},
+    "docs/data.md": {"boundaries": lambda *_: boundaries.block()},
     "docs/findings.md": {
         name: _study(name) for name in (*TABLES, *PAIRS) if name not in ("small", "small-pairs", "tta-books")
     },

@@ -67,17 +67,11 @@ def prepare(preset: str, folder: Path) -> tuple[Params, list[str]]:
     return load(folder / "params.yaml"), lacks
 
 
-def here() -> tuple[bool, bool, bool]:
-    """Whether this machine has a GPU, KenLM's lmplz, and NLTK's punkt_tab."""
-    import nltk
+def here() -> tuple[bool, bool]:
+    """Whether this machine has a GPU, and KenLM's lmplz."""
     import torch
 
-    try:
-        nltk.data.find("tokenizers/punkt_tab/english/")
-        punkt = True
-    except LookupError:
-        punkt = False
-    return torch.cuda.is_available(), shutil.which("lmplz") is not None, punkt
+    return torch.cuda.is_available(), shutil.which("lmplz") is not None
 
 
 def dry_run(preset: str, folder: Path, dvc: bool = False) -> DryRun:

@@ -1,7 +1,7 @@
 """A preset with less of everything that costs time, and nothing else changed.
 
 Depth, heads, positions, lengths of inputs and memories, objectives, schedules, vocabularies' kinds and all names stay.
-What a machine lacks (a GPU, lmplz, NLTK's model) is replaced and told.
+What a machine lacks (a GPU, lmplz) is replaced and told.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SIZES = frozenset(
     }
 )
 #: Every key that may differ where the machine lacks something.
-LACKS = frozenset({"models.*.training.precision", "ngrams.*.estimator", "segmentation.punkt"})
+LACKS = frozenset({"models.*.training.precision", "ngrams.*.estimator"})
 
 
 def shrink(settings: dict[str, Any]) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def _narrow(network: dict[str, Any]) -> None:
         training["validation_batches"] = 1
 
 
-def equip(small: dict[str, Any], gpu: bool, lmplz: bool, punkt: bool) -> list[str]:
+def equip(small: dict[str, Any], gpu: bool, lmplz: bool) -> list[str]:
     """Replace what a machine lacks, in place; what was replaced, in words."""
     told = []
     halves = [
@@ -103,9 +103,6 @@ def equip(small: dict[str, Any], gpu: bool, lmplz: bool, punkt: bool) -> list[st
         for ngram in counted:
             ngram["estimator"] = "own"
         told.append("our own n-gram counts for lmplz")
-    if small["segmentation"]["punkt"] == "punkt_tab" and not punkt:
-        small["segmentation"]["punkt"] = "train"
-        told.append("a Punkt trained on the text for punkt_tab")
     return told
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import nltk
 import pytest
-from nltk.tokenize.punkt import PunktTrainer, save_punkt_params
 from typer.testing import CliRunner
 
 from quartet.errors import InputError
@@ -17,13 +15,8 @@ from tests.text import corpus
 
 
 @pytest.fixture
-def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of documents, and a ready model of Punkt for them."""
-    data = tmp_path / "nltk"
-    folder = data / "tokenizers" / "punkt_tab" / "english"
-    folder.mkdir(parents=True)
-    monkeypatch.setattr(nltk.data, "path", [str(data)])
-    save_punkt_params(PunktTrainer(" ".join(corpus.sentences(500, seed=1))).get_params(), dir=str(folder))
+def texts(tmp_path: Path) -> Path:
+    """A folder of documents."""
     books = tmp_path / "books"
     books.mkdir()
     for document in corpus.documents(10):
