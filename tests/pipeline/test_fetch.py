@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import http.server
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,10 +13,15 @@ from typing import ClassVar
 
 import pytest
 
-from pipeline.fetch import fetch_one, fetched, package_file, tree_sha256
+from pipeline.fetch import fetch_one, fetched, package_file, punkt_choice, tree_sha256
+from pipeline.layout import Layout
 from pipeline.params import Source
+from pipeline.params.checked import checked
+from pipeline.params.sections import Params
+from pipeline.params.yaml_file import read_yaml
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION
+from tests.imports import ROOT
 
 TEXT = b"one paragraph\n\nand another\n" * 1000
 SHA256 = hashlib.sha256(TEXT).hexdigest()
@@ -286,3 +292,22 @@ def test_a_local_folder_needs_no_checksum_and_has_one(tmp_path: Path) -> None:
 
 def test_a_packages_file_is_found_without_importing_it() -> None:
     assert package_file("package://gensim/test/test_data/lee.cor").is_file()
+
+
+def test_a_punkt_model_is_fetched_and_checked(tmp_path: Path) -> None:
+    settings = read_yaml(ROOT / "presets" / "tiny.yaml")
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "abbrev_types.txt").write_text("mr")
+    settings["data"]["root"] = str(tmp_path)
+    settings["segmentation"]["punkt"] = {"source": "model", "sha256": tree_sha256(model)}
+    params = checked(Params, settings, "params.yaml")
+    layout = Layout("tiny", tmp_path)
+    chosen = punkt_choice(params, layout)
+    assert chosen == layout.punkt / "model"
+    assert (layout.punkt / "model" / "abbrev_types.txt").read_text() == "mr"
+    (model / "abbrev_types.txt").write_text("mrs")
+    assert punkt_choice(params, layout) == chosen, "what has the sha256 is kept"
+    shutil.rmtree(layout.punkt)
+    with pytest.raises(InputError, match=rf"{tree_sha256(model)} was found.*put its sha256 into params.yaml"):
+        punkt_choice(params, layout)

