@@ -1,4 +1,4 @@
-"""The table of hard boundaries: up to date, counted right, and read from well-formed passages only."""
+"""The table of hard boundaries: counted right, and read from well-formed passages only."""
 
 from __future__ import annotations
 
@@ -7,17 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.boundaries import BEGIN, END, GOLD, PAGE, Passage, block, compared, passages
-from pipeline.readme import placed
+from pipeline.boundaries import GOLD, Passage, compared, passages
 from quartet.errors import InputError
 from quartet.text.segments import Segmenter
 from tests.imports import ROOT
-
-
-def test_the_table_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    page = PAGE.read_text(encoding="utf-8")
-    assert placed(page, block(), BEGIN, END, PAGE) == page, "run python -m pipeline.boundaries"
 
 
 def test_there_are_a_hundred_boundaries() -> None:
