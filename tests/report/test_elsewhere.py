@@ -15,7 +15,7 @@ from quartet.report.papers import chapter, tta
 from quartet.report.papers.exhibits import EXHIBITS
 from quartet.report.tables import markdown
 from quartet.results import Result
-from tests.report.synthetic import facts, results, row, timings
+from tests.report.synthetic import facts, results, row
 
 SCALE = "13.89 M parameters, 5,000 steps, books (18.16 M words), exported as onnx-int8"
 
@@ -38,7 +38,7 @@ def rows(change: float = -1.0, half: float = 0.4) -> list[Result]:
 
 
 def claims(found: list[Result], of: Facts) -> list[str]:
-    return [line for line in chapter.claims(Report(Cells(found), of)) if "`tta-books`" in line]
+    return [line for line in chapter.claims(Report(Cells(found), of), EXHIBITS) if "`tta-books`" in line]
 
 
 @pytest.mark.parametrize(
@@ -77,22 +77,20 @@ def test_it_is_compared_with_no_model_of_the_run() -> None:
 
 
 def test_every_table_says_what_it_is() -> None:
-    text = markdown(rows(), timings(), known())
+    text = markdown(rows(), known())
     assert "| `tta-books` (other text and size) | 0.0042 |" in text
     assert "| `tta-books/context` (other text and size) |" in text
     assert text.count(f"`tta-books` ({SCALE}) was trained elsewhere, on other text") == 2, "reranking and STS"
     assert (
         f"- Beside them, trained elsewhere on other text and at another size: `tta-books` ({SCALE})." in text
     )
-    assert "other text and size" not in markdown(results(), timings(), facts())
+    assert "other text and size" not in markdown(results(), facts())
 
 
 def test_it_is_none_of_the_runs_models() -> None:
     plain, with_it = (Report(Cells(rows()), one) for one in (facts(), known()))
     assert scale.sizes(with_it) == scale.sizes(plain)
-    assert markdown(rows(), timings(), known()).startswith(
-        "# Quartet: experiment `sample`\n\n8 models, one seed"
-    )
+    assert markdown(rows(), known()).startswith("# Quartet: experiment `sample`\n\n8 models, one seed")
     for part in EXHIBITS:
         for line in chapter.body(with_it, part):
             assert not (line.startswith("Scale: ours") and "13.89 M" in line)

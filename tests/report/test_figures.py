@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -116,9 +117,9 @@ def test_weights_of_an_exact_search_stand_on_an_axis_of_odds(
     assert (even.get_xscale(), even.get_xlim()) == ("linear", (0.0, 1.0))
     assert (odds.get_xscale(), odds.get_xlim()) == ("logit", (0.001, 0.2))
     marks = [
-        line.get_xdata()[0]
+        float(np.asarray(line.get_xdata())[0])
         for line in odds.lines
-        if line.get_fillstyle() != "none" and len(line.get_xdata()) == 1
+        if line.get_fillstyle() != "none" and len(np.asarray(line.get_xdata())) == 1
     ]
     assert marks == [0.001], "weight 0 is marked at the left end"
 
