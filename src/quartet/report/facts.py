@@ -14,7 +14,7 @@ class CorpusFacts:
     """A corpus as it was read, all splits together.
 
     Attributes:
-        punkt: which Punkt found the sentences, e.g. "punkt_tab" or "trained on ... (n characters)".
+        punkt: which Punkt found the sentences, e.g. "published model, english (...)" or "trained on ...".
         license: a word or two; "" where unknown.
     """
 
