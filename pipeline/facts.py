@@ -74,6 +74,7 @@ def _lists(layout: Layout, name: str, origin: str) -> ListFacts:
         origin=origin,
         ranked=int(manifest["test"]["lists_without_scores"]) > 0,
         refused=sum(int(manifest[split]["refused"]) for split in ("dev", "test")),
+        missing=sum(int(manifest[split].get("missing", 0)) for split in ("dev", "test")),
         bleu=str(manifest.get("bleu", "")),
     )
 

@@ -26,10 +26,11 @@ SPLITS = ("dev", "test")
 
 @dataclass(frozen=True)
 class Judged:
-    """One split of a set of lists with the counts of its metric, which all systems share."""
+    """One split of a set of lists, normalised and as given, with the counts of its metric, which all systems share."""
 
     lists: list[NBest]
     table: Table
+    given: list[NBest]
 
 
 @dataclass(frozen=True)
@@ -94,10 +95,11 @@ def judged(params: Params, layout: Layout, name: str, split: str) -> Judged:
     settings = params.nbest[name]
     normalise = Normalisation(settings.normalise.lowercase, settings.normalise.strip_punctuation)
     path = layout.nbest(name) / f"{split}.jsonl"
-    lists = normalise.lists(jsonl.read(path))
+    given = jsonl.read(path)
+    lists = normalise.lists(given)
     if all(one.reference is None for one in lists):
         raise InputError(path, "no list has a reference", f"name a file of them under nbest.{name}.{split}")
-    return Judged(lists, Table.of(lists, metric_of(settings)))
+    return Judged(lists, Table.of(lists, metric_of(settings)), given)
 
 
 def rows_of_outcome(

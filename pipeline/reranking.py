@@ -66,7 +66,7 @@ def rerank_lists(
     rows = rows_of_outcome(params, name, ranker, outcome, candidates["dev"], candidates["test"])
     for split, each in candidates.items():
         written = layout.reranked(reading.output, ranker.seed or 0, ranker.system, name, split)
-        write_rescored(written, each, outcome.weight)
+        write_rescored(written, each, outcome.weight, splits[split].given)
         if reading.masked:
             measures = reference_measures(
                 each.lists, logprobs, reading.model.pseudo, params.bootstrap, ranker.seed or 0

@@ -75,7 +75,10 @@ def combine_pair(
     found = combine((dev[0], dev[1]), (test[0], test[1]), tried(params, name), shares)
     system = combined_name(pair)
     write_rescored(
-        layout.reranked(layout.combined, seed, system, name, "test"), found.test, found.reranking.weight
+        layout.reranked(layout.combined, seed, system, name, "test"),
+        found.test,
+        found.reranking.weight,
+        splits["test"].given,
     )
     mixed = dev[0].mixed(dev[1], found.share)
     ranker = Ranker(system, "cpu", f"{pair[0]} and {pair[1]}, weighed on dev", seed)

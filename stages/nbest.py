@@ -21,10 +21,12 @@ from quartet.nbest.types import NBest
 
 #: Every entry that was left out, with its reason.
 REFUSED = "refused.jsonl"
+#: Every utterance that the first pass lost.
+MISSING = "missing.jsonl"
 
 
 def nbest(name: str) -> None:
-    """Put {dev,test}.jsonl, refused.jsonl and manifest.json of the set `name` into its folder of artifacts/."""
+    """Put {dev,test,refused,missing}.jsonl and manifest.json of the set `name` into its folder of artifacts/."""
     params = load()
     settings = entry(params.nbest, name, "nbest")
     if settings.format not in FORMATS:
@@ -42,25 +44,34 @@ def nbest(name: str) -> None:
         }
         if settings.metric == "bleu":
             manifest["bleu"] = Bleu(settings.bleu.lowercase, settings.bleu.tokenize).signature
-        refused = []
+        refused, missing = [], []
         with atomic_dir(folder) as temporary:
             for split in ("dev", "test"):
                 files = files_of(settings, split, Path(params.data.root))
-                reading = read(settings.format, files, settings.skip_malformed)
+                reading = read(
+                    settings.format,
+                    files,
+                    settings.skip_malformed,
+                    settings.skip_missing,
+                    settings.scores_are,
+                )
                 kept = [one.first(settings.hypotheses) for one in reading.lists]
                 jsonl.write(temporary / f"{split}.jsonl", kept)
                 manifest[split] = {
                     **described(files, reading, kept, Path(params.data.root)),
                     "sha256": sha256(temporary / f"{split}.jsonl"),
                 }
+                missing += [{"split": split, "utterance": name} for name in reading.missing]
                 refused += [
                     {"split": split, "place": e.place, "reason": e.reason} for e in all_refused(reading)
                 ]
                 say(f"{files.hypotheses}: {summary(reading)}")
             write_jsonl(temporary / REFUSED, refused)
+            write_jsonl(temporary / MISSING, missing)
             write_json(temporary / MANIFEST, manifest)
         run.log_manifest(manifest)
         run.log_artifact(folder / REFUSED)
+        run.log_artifact(folder / MISSING)
 
 
 def files_of(settings: NBestLists, split: Literal["dev", "test"], root: Path) -> Files:
@@ -89,6 +100,7 @@ def described(files: Files, reading: Reading, kept: list[NBest], root: Path) -> 
         "refused": len(reading.refused),
         "references_refused": len(reading.references_refused),
         "references_unused": reading.references_unused,
+        "missing": len(reading.missing),
         "hypotheses_left_out": sum(
             len(one.hypotheses) - len(short.hypotheses)
             for one, short in zip(reading.lists, kept, strict=True)
@@ -104,6 +116,8 @@ def summary(reading: Reading) -> str:
         text += f", {len(reading.refused):,} of them refused"
     if reading.references_refused:
         text += f", {len(reading.references_refused):,} references refused"
+    if reading.missing:
+        text += f", {len(reading.missing):,} utterances without a list count as empty hypotheses"
     if reading.lists[0].ranked_only:
         text += ", no scores: the rank stands for them"
     return text

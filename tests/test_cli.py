@@ -288,11 +288,13 @@ def test_rescore_is_the_librarys_and_writes_what_other_tools_count(
     base = ["rescore", "--model", str(model), "--nbest", str(lists), "--out", str(out), "--lm-weight", "0.5"]
     assert call(monkeypatch, b"", *base, "--text-out", str(texts)) == 0
     assert rows(out) == list(quartet.load(model).rescore(lists, weight=0.5))
-    assert texts.read_text().splitlines() == [row["best"] for row in rows(out)]
+    assert texts.read_text().splitlines() == [row["transcript"] for row in rows(out)]
     assert "1 lines of text have fewer than two letters: jiwer's command leaves" in capsys.readouterr().err
     assert call(monkeypatch, b"", *base, "--text-out", str(texts), "--ref-out", str(references)) == 0
     assert references.read_text() == "a grey heron\nthe river\n"
-    assert texts.read_text().splitlines() == [row["best"] for row in rows(out)[:2]], "u3 has no reference"
+    assert texts.read_text().splitlines() == [row["transcript"] for row in rows(out)[:2]], (
+        "u3 has no reference"
+    )
     assert "fewer than two letters" not in capsys.readouterr().err
     before = lists.read_bytes()
     for clash in (lists, out):

@@ -38,7 +38,7 @@ class ListFiles:
     """The files of one split, where they are more than one.
 
     Attributes:
-        references: a file of references, in the place of any that the lists hold: JSON, TRN or plain text.
+        references: a file of references, in the place of any that the lists hold.
     """
 
     hypotheses: Text
@@ -76,6 +76,9 @@ class NBestLists:
         hypotheses: how many of each list are kept, the first pass's best; None: all.
         score, weights: of these lists, in the place of ``rerank.score`` and ``rerank.weights``. A first pass that is a
             mean over tokens (a translator's ``beam.length_penalty: 1``) wants means beside it.
+        skip_missing: utterances with a reference and without a list are left out, which else count as an empty
+            hypothesis.
+        scores_are: what the first pass's numbers are; None: what the format says, unless the lists contradict.
         skip_malformed: malformed entries are counted, listed and left out; else the first one ends the stage.
     """
 
@@ -91,6 +94,8 @@ class NBestLists:
     score: Literal["sum", "mean"] | None = None
     weights: Tried | None = None
     skip_malformed: bool = False
+    skip_missing: bool = False
+    scores_are: Literal["scores", "costs"] | None = None
     origin: str = ""
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from quartet.nbest import normalise
 from quartet.nbest.counts import count
-from quartet.nbest.normalise import Normalisation
+from quartet.nbest.normalise import Normalisation, name_key
 from tests.nbest.lists import SMALL, lists_of, nbest
 
 
@@ -21,6 +21,23 @@ from tests.nbest.lists import SMALL, lists_of, nbest
         (False, True, "don’t “quote” — me…", "don't quote me"),
         (False, True, "a_b costs $3 + 5°", "a b costs $3 + 5°"),
         (True, True, "--- ...", ""),
+        (False, False, "cafe\u0301 ole\u0301", "caf\u00e9 ol\u00e9"),  # NFD
+        (False, False, "hel\u200blo wor\u00adld\ufeff", "hello world"),
+        (False, True, "it\u02bcs it\u2018s it\uff07s it\u00b4s \u02bctis", "it's it's it's it's \u02bctis"),
+        (
+            False,
+            True,
+            "x\u0302\u2019s \u0915\u094d\u092f\u093e'\u0938",
+            "x\u0302's \u0915\u094d\u092f\u093e'\u0938",
+        ),
+        (True, False, "J\u030c", "\u01f0"),  # composed only in lower case
+        (False, False, "it &apos;s &quot;a&quot; &#124; AT&amp;T", 'it \'s "a" | AT&T'),
+        (False, False, "he ho@@ ped th@@", "he hoped th"),
+        (False, False, "\u2581he \u2581ho ped </s>", "he hoped"),
+        (False, False, "\u2581he\u2581hoped<eos>", "he hoped"),
+        (False, False, "he\u2581hoped there", "he hoped there"),
+        (False, False, "<s> Hello \uffed, you </s> </s>", "Hello, you"),
+        (False, False, "a < b & c <unk> @@ x", "a < b & c <unk> @@ x"),
     ],
 )
 def test_texts(lowercase: bool, strip: bool, text: str, expected: str) -> None:
@@ -35,6 +52,14 @@ def test_lists_change_in_hypotheses_and_reference_alike() -> None:
     assert out == nbest("u", "a b", ("a b", -1.0), ("a b", -2.0))
     (missing,) = Normalisation(lowercase=True).lists([nbest("u", None, ("A", -1.0))])
     assert missing.reference is None
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("caf\u00e9-1", "cafe\u0301-1"), ("\ufeffu1", "u1"), ("u1 ", "u1")]
+)
+def test_names_of_utterances_are_the_same_in_either_spelling(name: str, other: str) -> None:
+    assert name_key(name) == name_key(other)
+    assert name_key("U1") != name_key("u1")
 
 
 def test_counts_of_a_set() -> None:

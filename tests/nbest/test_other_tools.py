@@ -8,7 +8,9 @@ from pathlib import Path
 
 import jiwer
 import pytest
+import sacrebleu
 
+from quartet.nbest.formats import Files
 from quartet.nbest.rescoring import RescoredLists, rescore
 from quartet.nbest.types import Hypothesis, NBest
 from tests.nbest.lists import nbest, random_lists
@@ -39,7 +41,7 @@ def with_two_letters(lists: list[NBest]) -> list[NBest]:
 def written(found: RescoredLists, folder: Path) -> tuple[str, str, int]:
     """The files of best hypotheses and of references, and how many of their lines are short."""
     texts, references = folder / "hyp.txt", folder / "ref.txt"
-    short = found.write_texts(texts, references)
+    short = found.write_counted(texts, references)
     return str(texts), str(references), short
 
 
@@ -94,5 +96,35 @@ def test_without_references_every_list_has_its_line(tmp_path: Path) -> None:
     lists = random_lists(30, seed=44)
     found = rescore(Words(), lists, weight=WEIGHT)
     found.write_texts(tmp_path / "hyp.txt")
-    assert (tmp_path / "hyp.txt").read_text(encoding="utf-8").splitlines() == [row["best"] for row in found]
+    assert (tmp_path / "hyp.txt").read_text(encoding="utf-8").splitlines() == [
+        row["transcript"] for row in found
+    ]
     assert [path.name for path in tmp_path.iterdir()] == ["hyp.txt"]
+
+
+def test_what_the_decoder_lost_counts_as_sacrebleu_counts_an_empty_line(tmp_path: Path) -> None:
+    references = ["the cat sat on the mat", "a dog ran over the hill", "it rained all day long today"]
+    (tmp_path / "refs").write_text("".join(f"{text}\n" for text in references))
+    (tmp_path / "lists").write_text("".join(f"{n} ||| {references[n]} ||| f= 1 ||| -1\n" for n in (0, 2)))
+    files = Files(tmp_path / "lists", references=tmp_path / "refs")
+    found = rescore(Words(), files, weight=0.0, format="moses", metric="bleu")
+    expected = sacrebleu.corpus_bleu([references[0], "", references[2]], [references]).score
+    assert found.value == pytest.approx(expected, abs=1e-9)
+    assert expected < 70
+    assert (found.missing, [row.get("missing") for row in found]) == (("1",), [None, True, None])
+    found.write_texts(tmp_path / "out")
+    assert (tmp_path / "out").read_text().splitlines() == [references[0], "", references[2]]
+    without = rescore(Words(), files, weight=0.0, format="moses", metric="bleu", skip_missing=True)
+    assert (without.value, without.missing, len(without)) == (pytest.approx(100.0), (), 2)
+
+
+def test_the_chosen_transcript_is_written_as_it_was_given_and_as_it_was_counted(tmp_path: Path) -> None:
+    given = "Hello, world: it costs $3.50!"
+    found = rescore(Words(), [nbest("u", f"{given}\n", (given, -1.0), ("no", -2.0))], weight=0.0)
+    found.write_texts(tmp_path / "text", tmp_path / "ref")
+    found.write_counted(tmp_path / "counted", tmp_path / "counted-ref")
+    assert (tmp_path / "text").read_text() == f"{given}\n"
+    assert (tmp_path / "ref").read_text().rstrip() == given
+    assert (tmp_path / "counted").read_text() == (tmp_path / "counted-ref").read_text()
+    assert (tmp_path / "counted").read_text() == "hello world it costs $3 50\n"
+    assert (found[0]["transcript"], found[0]["best"]) == (given, "hello world it costs $3 50")

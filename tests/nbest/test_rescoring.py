@@ -39,7 +39,7 @@ def test_it_is_the_steps_one_after_the_other(tmp_path: Path) -> None:
     assert found.weight == outcome.weight
     assert (found.first_pass, found.value) == (outcome.first_pass.value, outcome.reranked.value)
     assert [row["utt"] for row in found] == [one.utterance for one in TEST]
-    write_rescored(tmp_path / "steps.jsonl", by_hand(TEST), outcome.weight)
+    write_rescored(tmp_path / "steps.jsonl", by_hand(TEST), outcome.weight, TEST)
     found.write(tmp_path / "call.jsonl")
     assert (tmp_path / "call.jsonl").read_bytes() == (tmp_path / "steps.jsonl").read_bytes()
     assert [json.loads(line) for line in (tmp_path / "call.jsonl").read_text().splitlines()] == list(found)

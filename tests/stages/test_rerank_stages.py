@@ -130,7 +130,7 @@ def test_jiwers_command_on_the_written_texts_gives_the_row(params: Params, tmp_p
     path = layout.reranked(layout.rescored(name), 1, name, "sample-speech", "test")
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     texts, references = tmp_path / "hyp.txt", tmp_path / "ref.txt"
-    assert write_texts(rows, texts, references) == 0
+    assert write_texts(((row["best"], row.get("ref")) for row in rows), texts, references) == 0
     program = Path(sys.executable).with_name("jiwer")
     said = subprocess.run(
         [program, "-r", references, "-h", texts], capture_output=True, text=True, check=True

@@ -141,12 +141,16 @@ def test_lists_of_several_files_and_what_was_refused_of_them(layout: Layout, wor
     several_files(workspace, skip=True)
     nbest("sample-speech")
     folder = layout.nbest("sample-speech")
-    (one,) = jsonl.read(folder / "dev.jsonl")
+    one, _ = jsonl.read(folder / "dev.jsonl")
     assert (one.reference, one.first_pass) == ("a cat", [-2.0, -5.0])
     manifest = read_json(folder / MANIFEST)
     assert [manifest[split]["entries"] for split in ("dev", "test")] == [2, 2]
     assert [manifest[split]["refused"] for split in ("dev", "test")] == [1, 0]
-    assert manifest["test"]["references_unused"] == 1
+    assert [manifest["test"][key] for key in ("references_unused", "missing")] == [0, 1]
+    lost = jsonl.read(folder / "test.jsonl")[-1]
+    assert (lost.utterance, lost.reference, [each.text for each in lost.hypotheses]) == ("w", "c", [""])
+    missing = [json.loads(line) for line in (folder / "missing.jsonl").read_text().splitlines()]
+    assert missing == [{"split": split, "utterance": "w"} for split in ("dev", "test")]
     assert set(manifest["dev"]["files"]) == {
         f"lists/kaldi/dev.{kind}" for kind in ("text", "ac", "lm", "trn")
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -26,9 +26,19 @@ from quartet.cli.options import (
 from quartet.errors import InputError
 
 if TYPE_CHECKING:
-    from quartet.nbest.formats import Files
+    from quartet.nbest.formats import Files, Reading
     from quartet.nbest.rescoring import RescoredLists
-    from quartet.nbest.types import NBest
+
+
+#: How many missing utterances are named; "missing" in the output marks all.
+SHOWN = 10
+
+
+class Numbers(StrEnum):
+    """What the numbers of a first pass are."""
+
+    scores = "scores"
+    costs = "costs"
 
 
 class Sum(StrEnum):
@@ -64,7 +74,7 @@ def rescore(
     references: Annotated[
         Path | None,
         typer.Option(
-            help="References of --nbest: .json, .trn, or text (a line an utterance, or with names)."
+            help="References of --nbest: JSON, TSV, CSV, TRN, STM, CTM, SGM, or text, a line an utterance."
         ),
     ] = None,
     tune_references: Annotated[Path | None, typer.Option(help="References of --tune, likewise.")] = None,
@@ -82,6 +92,19 @@ def rescore(
     skip_malformed: Annotated[
         bool, typer.Option("--skip-malformed", help="Leave malformed lists out, and say which and how many.")
     ] = False,
+    skip_missing: Annotated[
+        bool,
+        typer.Option(
+            "--skip-missing",
+            help="Leave out utterances that have a reference and no list; else each counts as an empty hypothesis.",
+        ),
+    ] = False,
+    scores_are: Annotated[
+        Numbers | None,
+        typer.Option(
+            help="What the first pass's numbers are: scores, larger is better, or costs [default: as the format says]."
+        ),
+    ] = None,
     scoring: Annotated[
         Sum, typer.Option("--score", help="Sum or mean of a text's token log-probabilities.")
     ] = Sum.sum,
@@ -106,7 +129,8 @@ def rescore(
         ),
     ] = None,
     text_out: Annotated[
-        Path | None, typer.Option(help="Where the best hypotheses go as plain text too, a line each.")
+        Path | None,
+        typer.Option(help="Where the chosen transcripts go too, as they stand in the lists, a line each."),
     ] = None,
     ref_out: Annotated[
         Path | None,
@@ -114,13 +138,24 @@ def rescore(
             help="Where their references go, a line each; lists without one are then left out of both files."
         ),
     ] = None,
+    counted_out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where the same texts go as they were counted, without case and punctuation for WER."
+        ),
+    ] = None,
+    counted_ref_out: Annotated[
+        Path | None, typer.Option(help="Where their references go as they were counted, likewise.")
+    ] = None,
 ) -> None:
     """Rerank N-best lists, with a weight that is given or chosen on other lists.
 
-    Each line of the output is a list, in the order of the input: {"utt", "ref" if known, "best", "hypotheses":
-    [{"text", "first_pass", "lm", "score"}, ...] best first}.
+    Each line of the output is a list, in the order of the input: {"utt", "ref" if known, "best", "transcript",
+    "hypotheses": [{"text", "first_pass", "lm", "score"}, ...] best first}. The transcript is the best hypothesis as it
+    stands in the lists; the other texts are as they were counted.
 
-    The files of --text-out and --ref-out are what other tools count: jiwer -r REFS -h TEXTS, sacrebleu REFS -i TEXTS.
+    Other tools have our figures of --counted-out and --counted-ref-out: jiwer -r REFS -h TEXTS,
+    sacrebleu REFS -i TEXTS.
     """
     import quartet
     from quartet.nbest.formats import FORMATS, Files
@@ -159,14 +194,21 @@ def rescore(
     if tune is not None:
         sets["--tune"] = Files(tune, weighted(tune_scores, "--tune-scores"), tune_references, beam)
     taken = [path for files in sets.values() for path in files.paths]
-    check_places({"--out": out, "--text-out": text_out, "--ref-out": ref_out}, taken)
+    outputs = {"--out": out, "--text-out": text_out, "--ref-out": ref_out}
+    check_places({**outputs, "--counted-out": counted_out, "--counted-ref-out": counted_ref_out}, taken)
     share = None if shard is None else Share.parse(shard, "--shard")
     if share is not None and cache is None:
         raise InputError("--shard", "the scores would be lost", "give a --cache that all processes share")
-    lists = {option: read_lists(input_format, files, skip_malformed) for option, files in sets.items()}
+    meaning: Literal["scores", "costs"] | None = None
+    if scores_are is not None:
+        meaning = "costs" if scores_are is Numbers.costs else "scores"
+    lists = {
+        option: read_lists(input_format, files, skip_malformed, skip_missing, meaning)
+        for option, files in sets.items()
+    }
     scorer = quartet.load(model_or_shipped(model), device)
     if share is not None:
-        texts = texts_of(one for each in lists.values() for one in normalise.lists(each))
+        texts = texts_of(one for each in lists.values() for one in normalise.lists(each.lists))
         with progress(f"{scorer.name}: hypotheses") as shown, kept(cache) as file:
             assert file is not None
             count = score_share(scorer, texts, share, file, not intact, shown)
@@ -186,7 +228,7 @@ def rescore(
             progress=shown,
         )
     found.write(out)
-    short = found.write_texts(text_out, ref_out)
+    short = found.write_texts(text_out, ref_out) + found.write_counted(counted_out, counted_ref_out)
     print(summary(found, tune, out), file=sys.stderr)
     if short:
         print(
@@ -220,11 +262,13 @@ def weighted(texts: list[str] | None, option: str) -> tuple[tuple[Path, float], 
     return tuple(found)
 
 
-def read_lists(name: str, files: Files, skip: bool) -> list[NBest]:
-    """The lists, with a line on stderr for each entry that was refused, and their counts."""
+def read_lists(
+    name: str, files: Files, skip: bool, skip_missing: bool, scores_are: Literal["scores", "costs"] | None
+) -> Reading:
+    """The lists, with lines on stderr for entries that were refused, and for lists that are missing."""
     from quartet.nbest.formats import read
 
-    reading = read(name, files, skip)
+    reading = read(name, files, skip, skip_missing, scores_are)
     for error in (*reading.refused, *reading.references_refused):
         print(f"refused: {error}", file=sys.stderr)
     if skip:
@@ -233,7 +277,20 @@ def read_lists(name: str, files: Files, skip: bool) -> list[NBest]:
             f"{len(reading.refused)} refused; {len(reading.references_refused)} references refused",
             file=sys.stderr,
         )
-    return reading.lists
+    if reading.missing:
+        names = ", ".join(f'"{name}"' for name in reading.missing[:SHOWN])
+        more = f" and {len(reading.missing) - SHOWN} more" if len(reading.missing) > SHOWN else ""
+        print(
+            f"{files.hypotheses}: {len(reading.missing)} of {len(reading.lists)} utterances have no list and count as "
+            f"empty hypotheses: {names}{more}; --skip-missing leaves them out",
+            file=sys.stderr,
+        )
+    if skip_missing and reading.references_unused:
+        print(
+            f"{files.references}: {reading.references_unused} references without a list left out",
+            file=sys.stderr,
+        )
+    return reading
 
 
 def summary(found: RescoredLists, tune: Path | None, out: Path) -> str:

@@ -1,4 +1,8 @@
-"""One setting of case and punctuation for hypotheses and references alike, before anything is counted."""
+"""What makes texts comparable, before anything is scored or counted.
+
+`plain` is one Unicode normalisation for all texts, `name_key` for the names of utterances; `Normalisation` adds a
+setting of case and punctuation. Each is applied to hypotheses and references alike.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +14,75 @@ from dataclasses import dataclass
 
 from quartet.nbest.types import NBest
 
-# Whatever is neither letter, digit nor space. The underscore is a letter to `re` but punctuation to Unicode.
-_CANDIDATE = re.compile(r"[^\w\s]|_")
+#: Signs that show nothing by themselves: soft hyphens, joiners, zero-width spaces, marks of direction, variation
+#: selectors, a byte-order mark inside a text. (Of Unicode's Default_Ignorable_Code_Point what occurs in texts.)
+INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+)
+#: What stands for an apostrophe between letters. The grave accent, of ASCII, is none.
+APOSTROPHES = "'\u2019\u2018\u201b\u02bc\u00b4\u2032\uff07"
+
+#: What Moses' tokenizer writes for signs that its files use otherwise.
+ESCAPES = {
+    "&amp;": "&",
+    "&apos;": "'",
+    "&quot;": '"',
+    "&lt;": "<",
+    "&gt;": ">",
+    "&#91;": "[",
+    "&#93;": "]",
+    "&#124;": "|",
+    "&bar;": "|",
+    "&bra;": "[",
+    "&ket;": "]",
+}
+_ESCAPE = re.compile("|".join(map(re.escape, ESCAPES)))
+_ENDS = re.compile(r"^(?:\s*(?:<s>|<sos>|<bos>|<pad>|<sos/eos>))+|(?:\s*(?:</s>|<eos>|<pad>|<sos/eos>))+\s*$")
+#: SentencePiece's mark of a word's start, subword-nmt's of a word that goes on, OpenNMT's of two tokens in one word.
+WORD_START, GOES_ON, JOINER = "\u2581", re.compile(r"(?<=\S)@@(?:\s+|$)"), re.compile("\\s*\uffed\\s*")
+
+# Whatever is neither letter, digit nor space; and two letters, to `re`, that may stand for punctuation.
+_CANDIDATE = re.compile("[^\\w\\s]|[_\u02bc]")
+
+
+def plain(text: str) -> str:
+    """The text in Unicode's composed form (NFC), without what no reader sees and no transcript means.
+
+    Invisible signs go, and so do the marks of a sentence's ends there (``<s>``, ``</s>``, ``<eos>``). Sub-words become
+    words (``@@``, ``\u2581``, ``\uffed``), and Moses' escapes (``&apos;``) the signs that they stand for.
+
+    >>> plain("cafe\u0301 o@@ le\u0301 &quot; </s>")
+    'caf\u00e9 ol\u00e9 "'
+    """
+    if not text.isascii():
+        text = INVISIBLE.sub("", text)
+    if "<" in text:
+        text = _ENDS.sub("", text)
+    if WORD_START in text:
+        parts = text.split()
+        if any(part.startswith(WORD_START) for part in parts):
+            text = "".join(parts)  # pieces: what has no mark goes on with the word before
+        text = text.replace(WORD_START, " ")
+    text = JOINER.sub("", GOES_ON.sub("", text))
+    if "&" in text:
+        text = _ESCAPE.sub(lambda match: ESCAPES[match[0]], text)
+    return unicodedata.normalize("NFC", text)
+
+
+def name_key(name: str) -> str:
+    """What two spellings of an utterance's name have in common: NFC, without invisible signs and space around it."""
+    return unicodedata.normalize("NFC", INVISIBLE.sub("", name)).strip()
 
 
 @dataclass(frozen=True)
 class Normalisation:
-    r"""How texts are made comparable. Runs of white space always become one space.
+    r"""How texts are made comparable. They are made `plain`, and runs of white space become one space, always.
 
     Attributes:
         lowercase: lower the case.
         strip_punctuation: replace every punctuation mark (Unicode category P) by a space, so that
-            "well-known" is two words on both sides; an apostrophe between letters stays ("it's", also from a
-            typographic one).
+            "well-known" is two words on both sides; an apostrophe inside a word stays ("it's"), whichever of
+            `APOSTROPHES` it is written with.
 
     >>> Normalisation(lowercase=True, strip_punctuation=True).text("It\u2019s  a well-known 'fact'.")
     "it's a well known fact"
@@ -33,10 +93,11 @@ class Normalisation:
 
     def text(self, text: str) -> str:
         """The normalised text; it may become empty."""
+        text = plain(text)
         if self.strip_punctuation:
             text = _CANDIDATE.sub(_replace, text)
         if self.lowercase:
-            text = text.lower()
+            text = unicodedata.normalize("NFC", text.lower())
         return " ".join(text.split())
 
     def lists(self, lists: Iterable[NBest]) -> list[NBest]:
@@ -53,11 +114,15 @@ class Normalisation:
 
 def _replace(match: re.Match[str]) -> str:
     found = match[0]
-    if found in "'\u2019" and _inside_word(match):
+    if found in APOSTROPHES and _inside_word(match):
         return "'"
     return " " if unicodedata.category(found).startswith("P") else found
 
 
 def _inside_word(match: re.Match[str]) -> bool:
+    """Whether letters or digits are on both sides; an accent or vowel sign belongs to the letter before it."""
     text, start, end = match.string, match.start(), match.end()
-    return start > 0 and end < len(text) and text[start - 1].isalnum() and text[end].isalnum()
+    before = start > 0 and (
+        text[start - 1].isalnum() or unicodedata.category(text[start - 1]).startswith("M")
+    )
+    return before and end < len(text) and text[end].isalnum()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from quartet.errors import InputError
 from quartet.files import atomic_path, write_jsonl
 from quartet.nbest.formats import strict, text_file
 from quartet.nbest.rerank import Candidates
+from quartet.nbest.types import NBest
+
+LINE_BREAK = re.compile(r"\s*[\r\n]+\s*")
 
 
 @dataclass(frozen=True)
@@ -28,16 +32,24 @@ class Rescored:
     lm: dict[str, float]
 
 
-def rescored_rows(candidates: Candidates, weight: float) -> Iterator[dict[str, Any]]:
+def rescored_rows(
+    candidates: Candidates, weight: float, given: Sequence[NBest] | None = None, missing: Collection[str] = ()
+) -> Iterator[dict[str, Any]]:
     """One row a list: "utt", "ref" if known, "best", "hypotheses" ("text", "first_pass", "lm", "score").
 
     The texts are those of the lists as they were scored and counted, so that another tool's word error rate
     of "best" against "ref" is the reported one. Where the first pass gave no scores, "first_pass" is minus
     the rank.
+
+    Args:
+        given: the same lists before they were normalised; "transcript" is then the chosen text as it stands there.
+        missing: utterances whose list was lost; their rows have "missing": true.
     """
     scores = candidates.scores(weight)
     offsets = candidates.table.offsets
-    for one, start, order in zip(candidates.lists, offsets[:-1], candidates.ranking(weight), strict=True):
+    sources = [None] * len(candidates.lists) if given is None else given
+    rows = zip(candidates.lists, sources, offsets[:-1], candidates.ranking(weight), strict=True)
+    for one, source, start, order in rows:
         hypotheses = [
             {
                 "text": one.hypotheses[index].text,
@@ -48,36 +60,48 @@ def rescored_rows(candidates: Candidates, weight: float) -> Iterator[dict[str, A
             for index in order
         ]
         known = {} if one.reference is None else {"ref": one.reference}
-        yield {"utt": one.utterance, **known, "best": hypotheses[0]["text"], "hypotheses": hypotheses}
+        row = {"utt": one.utterance, **known, "best": hypotheses[0]["text"]}
+        if source is not None:
+            row["transcript"] = source.hypotheses[order[0]].text
+        if one.utterance in missing:
+            row["missing"] = True
+        yield {**row, "hypotheses": hypotheses}
 
 
-def write_rescored(path: str | Path, candidates: Candidates, weight: float) -> None:
-    """Write the lists of `candidates` reranked with `weight`, atomically; equal input gives equal bytes."""
-    write_jsonl(path, rescored_rows(candidates, weight))
+def write_rescored(
+    path: str | Path,
+    candidates: Candidates,
+    weight: float,
+    given: Sequence[NBest] | None = None,
+    missing: Collection[str] = (),
+) -> None:
+    """Write what `rescored_rows` gives, atomically; equal input gives equal bytes."""
+    write_jsonl(path, rescored_rows(candidates, weight, given, missing))
 
 
 def write_texts(
-    rows: Iterable[Mapping[str, Any]], texts: str | Path | None, references: str | Path | None = None
+    pairs: Iterable[tuple[str, str | None]], texts: str | Path | None, references: str | Path | None = None
 ) -> int:
-    """Write the best hypotheses, a line each, and the references likewise, as they were counted: plain text.
+    """Write chosen texts, a line each, and their references likewise: plain text. A line break in one is a space.
 
     With references, both files have the lists that have one, so that their lines go together: what
-    ``jiwer -r REFERENCES -h TEXTS`` and ``sacrebleu REFERENCES -i TEXTS`` want, whose figures are then ours.
+    ``jiwer -r REFERENCES -h TEXTS`` and ``sacrebleu REFERENCES -i TEXTS`` want, whose figures of texts as they were
+    counted are then ours.
     (jiwer's command, as of version 4, drops lines of fewer than two letters from either file. Where there is one,
     its figure is of other lines, and only its Python functions give ours.)
 
     Args:
-        rows: as `rescored_rows` gives them.
+        pairs: a text and its reference, None where it has none.
         texts, references: where they go; None: nowhere.
 
     Returns:
         How many lines have fewer than two letters.
     """
-    kept = [row for row in rows if references is None or "ref" in row]
+    kept = [pair for pair in pairs if references is None or pair[1] is not None]
     short = 0
-    for path, key in ((texts, "best"), (references, "ref")):
+    for path, part in ((texts, 0), (references, 1)):
         if path is not None:
-            lines = [str(row[key]) for row in kept]
+            lines = [LINE_BREAK.sub(" ", pair[part] or "") for pair in kept]
             with atomic_path(path) as temporary:
                 temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
             short += sum(len(line) < 2 for line in lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypedDict, overload
@@ -12,7 +12,7 @@ from typing import Any, TypedDict, overload
 from quartet.errors import InputError
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.formats import FORMATS, Files, Reading, read
-from quartet.nbest.formats.reading import Entry, collect
+from quartet.nbest.formats.reading import Entry, Meaning, collect, oriented
 from quartet.nbest.metrics import Floats, Metric, Table
 from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates, check_tunable
@@ -23,8 +23,8 @@ from quartet.nbest.word_errors import WordErrorRate
 from quartet.scoring.cache import ScoreCache
 from quartet.scoring.engine import TextScorer, score_all
 
-#: Lists, or the file or the files that hold them.
-Lists = str | Path | Files | Sequence[NBest]
+#: Lists, what was read of a file, or the file or the files that hold them.
+Lists = str | Path | Files | Reading | Sequence[NBest]
 METRICS: dict[str, Callable[[], Metric]] = {"wer": WordErrorRate, "bleu": Bleu}
 
 
@@ -40,6 +40,8 @@ class Options(TypedDict, total=False):
     score: Scoring
     masked: bool
     skip_malformed: bool
+    skip_missing: bool
+    scores_are: Meaning | None
     cache: str | Path | None
     progress: Callable[[int, int], None] | None
 
@@ -48,23 +50,30 @@ class Options(TypedDict, total=False):
 class RescoredLists(Sequence[dict[str, Any]]):
     """The rescored lists, in the order in which they were given.
 
-    Each is a line of what ``quartet rescore`` writes: {"utt", "ref" if known, "best", "hypotheses": [{"text",
-    "first_pass", "lm", "score"}, ...] best first}.
+    Each is a line of what ``quartet rescore`` writes: {"utt", "ref" if known, "best", "transcript", "hypotheses":
+    [{"text", "first_pass", "lm", "score"}, ...] best first}. The transcript is the chosen hypothesis as it was given;
+    all other texts are as they were scored and counted. Where a list was lost there is "missing": true.
 
     Attributes:
         candidates: the lists as they were scored and counted, with their scores.
         weight: of the language model.
+        given: the same lists with their texts as they were given.
         refused: why malformed lists and references were left out, those of `tune` too.
+        missing: utterances whose list was lost, and counts as an empty hypothesis.
+        missing_in_tune: those of `tune`.
     """
 
     candidates: Candidates
     weight: float
+    given: Sequence[NBest]
     refused: tuple[InputError, ...] = ()
+    missing: tuple[str, ...] = ()
+    missing_in_tune: tuple[str, ...] = ()
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:
         """All of them."""
-        return list(rescored_rows(self.candidates, self.weight))
+        return list(rescored_rows(self.candidates, self.weight, self.given, frozenset(self.missing)))
 
     @property
     def first_pass(self) -> float | None:
@@ -79,11 +88,18 @@ class RescoredLists(Sequence[dict[str, Any]]):
 
     def write(self, path: str | Path) -> None:
         """Write them as JSON lines, atomically."""
-        write_rescored(path, self.candidates, self.weight)
+        write_rescored(path, self.candidates, self.weight, self.given, frozenset(self.missing))
 
     def write_texts(self, texts: str | Path | None, references: str | Path | None = None) -> int:
-        """Write what other tools count: see `quartet.nbest.rescored.write_texts`."""
-        return write_texts(self.records, texts, references)
+        """Write the transcripts that were chosen, as they were given: see `quartet.nbest.rescored.write_texts`."""
+        given = [one.reference for one in self.given]
+        return write_texts(
+            zip((row["transcript"] for row in self.records), given, strict=True), texts, references
+        )
+
+    def write_counted(self, texts: str | Path | None, references: str | Path | None = None) -> int:
+        """Write the same texts as they were counted, of which other tools have our figures."""
+        return write_texts(((row["best"], row.get("ref")) for row in self.records), texts, references)
 
     def __len__(self) -> int:
         return len(self.candidates.lists)
@@ -109,6 +125,8 @@ def rescore(
     score: Scoring = "sum",
     masked: bool = True,
     skip_malformed: bool = False,
+    skip_missing: bool = False,
+    scores_are: Meaning | None = None,
     cache: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> RescoredLists:
@@ -132,6 +150,9 @@ def rescore(
         score: of a text: the sum of its tokens' log-probabilities, or their mean.
         masked: False: a masked model reads the intact input.
         skip_malformed: malformed lists are left out, and stand in `RescoredLists.refused`.
+        skip_missing: utterances with a reference and without a list are left out, which else count as an empty
+            hypothesis, and stand in `RescoredLists.missing`.
+        scores_are: what the first pass's numbers are; None: as the format says, unless the lists contradict.
         cache: a file that keeps scores for another call, or for the same one after it was killed.
         progress: called with (texts scored, texts in all).
 
@@ -162,7 +183,11 @@ def rescore(
             raise InputError("rescore: weights", f"{list(weights)} are not one or more between 0 and 1")
     judge = metric_of(metric)
     how = default_normalisation(judge) if normalise is None else normalise
-    readings = [reading_of(each, format, skip_malformed) for each in (lists, tune) if each is not None]
+    readings = [
+        reading_of(each, format, skip_malformed, skip_missing, scores_are)
+        for each in (lists, tune)
+        if each is not None
+    ]
     sets = [how.lists(reading.lists) for reading in readings]
     if tune is not None:
         check_tunable(sets[1], sets[0])
@@ -174,7 +199,8 @@ def rescore(
     if weight is None:
         weight = candidates[1].best(weights).weight
     refused = [error for reading in readings for error in (*reading.refused, *reading.references_refused)]
-    return RescoredLists(candidates[0], weight, tuple(refused))
+    missing = [reading.missing for reading in readings]
+    return RescoredLists(candidates[0], weight, readings[0].lists, tuple(refused), *missing)
 
 
 def metric_of(metric: str | Metric) -> Metric:
@@ -196,18 +222,27 @@ def default_normalisation(metric: Metric) -> Normalisation:
     return Normalisation(for_words, for_words)
 
 
-def reading_of(lists: Lists, name: str, skip_malformed: bool) -> Reading:
+def reading_of(
+    lists: Lists,
+    name: str,
+    skip_malformed: bool,
+    skip_missing: bool = False,
+    scores_are: Meaning | None = None,
+) -> Reading:
     """Lists with what was refused of them.
 
     Raises:
         InputError: there is no such format, or the files are malformed.
     """
+    if isinstance(lists, Reading):
+        return lists
     if isinstance(lists, str | Path):
         lists = Files(Path(lists))
     if not isinstance(lists, Files):
-        return collect(
-            (Entry(f'utterance "{one.utterance}"', one) for one in lists), "the lists", skip_malformed
-        )
+        entries = (
+            Entry(f'utterance "{one.utterance}"', replace(one)) for one in lists
+        )  # in the order of scores
+        return oriented(collect(entries, "the lists", skip_malformed), "the lists", scores_are)
     if name not in FORMATS:
         raise InputError("format", f"unknown format {name!r}", f"choose one of {', '.join(sorted(FORMATS))}")
-    return read(name, lists, skip_malformed)
+    return read(name, lists, skip_malformed, skip_missing, scores_are)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,7 @@ class NBest:
         utterance: the utterance's name, unique in its set.
         hypotheses: at least one.
         reference: the right text, possibly empty (silence); None where it is not known.
+        rising: the one given first had a lower score than the one given last, as where costs are taken for scores.
 
     Raises:
         ValueError: there is no hypothesis, or some have a score and others none.
@@ -46,6 +47,7 @@ class NBest:
     utterance: str
     hypotheses: tuple[Hypothesis, ...]
     reference: str | None = None
+    rising: bool = field(init=False, compare=False, repr=False, default=False)
 
     def __post_init__(self) -> None:
         if not self.hypotheses:
@@ -55,6 +57,7 @@ class NBest:
         if known and len(known) < len(scores):
             raise ValueError(f"{self.utterance}: some hypotheses have a score and others have none")
         if known and known != sorted(known, reverse=True):
+            object.__setattr__(self, "rising", known[0] < known[-1])
             order = sorted(range(len(known)), key=lambda index: -known[index])
             object.__setattr__(self, "hypotheses", tuple(self.hypotheses[index] for index in order))
 

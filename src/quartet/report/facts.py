@@ -46,6 +46,7 @@ class ListFacts:
         origin: a half-sentence on what recognised what, e.g. "Whisper tiny.en on synthetic speech".
         ranked: the lists have no first-pass scores, and the rank stands for them.
         refused: malformed entries that were left out, of both splits.
+        missing: utterances without a list, which count as empty hypotheses, of both splits.
         bleu: sacrebleu's signature, where BLEU is what they are judged by.
     """
 
@@ -56,6 +57,7 @@ class ListFacts:
     origin: str = ""
     ranked: bool = False
     refused: int = 0
+    missing: int = 0
     bleu: str = ""
 
 

@@ -247,6 +247,11 @@ def _lists(lists: ListFacts) -> str:
     line = f"- N-best lists `{lists.name}`{origin}: {lists.dev} dev and {lists.test} test utterances{most}."
     if lists.ranked:
         line += " They have no first-pass scores: the rank stands for them (0, -1, -2, ... in a list)."
+    if lists.missing:
+        line += (
+            f" {count(lists.missing)} utterances have no list and count as empty hypotheses"
+            f" (`nbest/{lists.name}/missing.jsonl`)."
+        )
     if lists.refused:
         line += (
             f" {count(lists.refused)} malformed entries were left out (`nbest/{lists.name}/refused.jsonl`)."

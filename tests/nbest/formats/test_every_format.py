@@ -8,6 +8,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -47,8 +48,16 @@ def small(name: str) -> list[NBest]:
 
 
 def read_data(name: str, case: Case, data: dict[str, bytes], skip: bool = False) -> Reading:
+    """What is read of numbers that are what they are said to be: random ones look like anything."""
+    meaning: Literal["scores", "costs"] = "costs" if name == "kaldi" else "scores"
     with folder() as path:
-        return read(name, case.files(path, data), skip)
+        files = case.files(path, data)
+        try:
+            return read(name, files, skip, skip_missing=True, scores_are=meaning)
+        except InputError as error:
+            if "has no scores that could be" not in error.reason:
+                raise
+            return read(name, files, skip, skip_missing=True)
 
 
 def facts_of(lists: list[NBest]) -> Counter[Fact]:

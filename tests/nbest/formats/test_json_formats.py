@@ -91,8 +91,8 @@ def test_hyporadise_with_and_without_scores_and_names(tmp_path: Path) -> None:
         nbest("2", None, ("c", None)),
     ]
     for key in ("score", "am_score"):
-        scored = hyporadise_file(tmp_path, {"id": "x", "input": ["a", "b"], "output": "", key: [-2, -1.5]})
-        assert lists_of("hyporadise", scored) == [nbest("x", "", ("b", -1.5), ("a", -2.0))]
+        scored = hyporadise_file(tmp_path, {"id": "x", "input": ["a", "b"], "output": "", key: [-1.5, -2]})
+        assert lists_of("hyporadise", scored) == [nbest("x", "", ("a", -1.5), ("b", -2.0))]
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,17 @@ def moses(tmp_path: Path, text: str, references: str | None = None, skip: bool =
 
 
 def test_moses_in_its_several_styles(tmp_path: Path) -> None:
-    assert moses(tmp_path, MOSES, "first\nunused\n\nunused\n").lists == [
+    reading = moses(tmp_path, MOSES, "first\nlost\n\nlost too\n")
+    assert reading.lists == [
         nbest("0", "first", ("this one .", -14.6), ("this , two", -15.0), ("", -20.0)),
+        nbest("1", "lost", ("", 0.0)),
         nbest("2", "", ("a", 3.0)),
+        nbest("3", "lost too", ("", 0.0)),
     ]
+    assert reading.missing == ("1", "3")
+    without = moses(tmp_path, MOSES)
+    assert [one.utterance for one in without.lists] == ["0", "1", "2"], "a gap shows without references too"
+    assert without.missing == ("1",)
 
 
 @pytest.mark.parametrize(

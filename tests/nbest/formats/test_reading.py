@@ -98,13 +98,24 @@ def test_references_of_a_file_stand_in_the_place_of_the_lists_own(name: str, tmp
     lists.write_text("".join(GOOD % utterance for utterance in ("one", "three", "four")))
     data = NAMED[name].encode()
     path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    reading = read("jsonl", Files(lists, references=path))
+    reading = read("jsonl", Files(lists, references=path), skip_missing=True)
     assert {one.utterance: one.reference for one in reading.lists} == {
         "one": "",
         "three": None,
         "four": "vier",
     }
     assert reading.references_unused == 2
+    assert reading.missing == ()
+    counted = read("jsonl", Files(lists, references=path))
+    lost = {
+        one.utterance: (one.reference, [each.text for each in one.hypotheses]) for one in counted.lists[3:]
+    }
+    texts = (
+        {"two": "zwei"} if name == "refs.json" else {"two": "zwei", "five": "f\u00fcnf"}
+    )  # null: none is known
+    assert lost == {utterance: (text, [""]) for utterance, text in texts.items()}
+    assert counted.missing == tuple(lost)
+    assert counted.references_unused == 2 - len(lost)
 
 
 MALFORMED_REFERENCES = {
@@ -117,7 +128,10 @@ MALFORMED_REFERENCES = {
     "c.trn": ("{ a / b } c (one)\n", "c.trn:1: it leaves the choice between texts"),
     "a.txt": ("one a\none b\n", 'a.txt:2: utterance "one" occurs twice'),
     "b.txt": ("one a", "b.txt:1: the last line does not end"),
-    "c.txt": ("other a\nmore b\n", 'none of its utterances ("other", "more", ...) is one of the lists\'; '),
+    "c.txt": (
+        "other a\nmore b\n",
+        'none of its utterances ("other", "more", ...) is one of the lists\', which are like',
+    ),
     "d.txt": ("", "is empty"),
 }
 
@@ -148,7 +162,7 @@ def test_references_cut_at_any_byte_are_an_error_or_those_that_are_left(name: st
     for length in range(len(data) + 1):
         path.write_bytes(data[:length])
         try:
-            found = read(form, Files(lists, references=path)).lists
+            found = read(form, Files(lists, references=path), skip_missing=True).lists
         except InputError:
             continue
         ends += 1

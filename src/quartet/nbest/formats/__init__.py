@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from quartet.errors import InputError
 from quartet.nbest.formats import espnet, hyporadise, jsonl, kaldi, mlm_scoring, moses, nemo, references
-from quartet.nbest.formats.reading import Files, Format, Names, Reading, attach, collect
+from quartet.nbest.formats.reading import (
+    Files,
+    Format,
+    Meaning,
+    Names,
+    Reading,
+    attach,
+    collect,
+    gaps,
+    oriented,
+    with_missing,
+)
 
 __all__ = ["FORMATS", "Files", "Reading", "read"]
 
@@ -23,16 +34,25 @@ FORMATS: dict[str, Format] = {
 }
 
 
-def read(name: str, files: Files, skip: bool = False) -> Reading:
+def read(
+    name: str,
+    files: Files,
+    skip: bool = False,
+    skip_missing: bool = False,
+    scores_are: Meaning | None = None,
+) -> Reading:
     """Every list of a set, in its file's order, with its references.
 
     Args:
         name: a key of `FORMATS`.
         skip: malformed entries are counted and left out; else the first one ends the reading.
+        skip_missing: utterances that have a reference and no list are left out; else an empty hypothesis stands for
+            what the first pass lost (see `Reading.missing`).
+        scores_are: what the first pass's numbers are; None: what the format says, unless the lists contradict.
 
     Raises:
-        InputError: an entry is malformed and `skip` is off, nothing can be read, or the files are not those
-            that the format wants.
+        InputError: an entry is malformed and `skip` is off, nothing can be read, the files are not those
+            that the format wants, or the scores seem to be costs.
     """
     form = FORMATS[name]
     path = files.hypotheses
@@ -42,7 +62,10 @@ def read(name: str, files: Files, skip: bool = False) -> Reading:
         needs = "needs to be told the beam" if form.beam else "tells its hypotheses itself"
         remedy = "say how many hypotheses each utterance has" if form.beam else "give no beam"
         raise InputError(path, f"the format {name} {needs}", remedy)
-    reading = collect(form.entries(files), path, skip)
-    if files.references is None:
-        return reading
-    return attach(reading, references.read(files.references, form.names, skip), form.names, files.references)
+    reading = oriented(collect(form.entries(files), path, skip), path, scores_are, form.scores)
+    if files.references is not None:
+        found = references.read(files.references)
+        return attach(reading, found, form.names, files.references, skip, skip_missing)
+    if form.names is Names.IDS and not skip_missing:
+        return with_missing(reading, gaps(reading, path), form.names)
+    return reading

@@ -47,7 +47,7 @@ def words_of(text: str) -> str:
 
 def _entry(utterance: str, value: Any, path: Path) -> Entry:
     place = f'{path}: utterance "{utterance}"'
-    return Entry.of(place, lambda: _list(strict.text_of(utterance, place), value, place))
+    return Entry.of(place, lambda: _list(strict.text_of(utterance, place), value, place), utterance=utterance)
 
 
 def _list(utterance: str, value: Any, place: str) -> NBest:

@@ -41,7 +41,7 @@ def _entry(number: int, value: Any, path: Path) -> Entry:
     except InputError as error:
         return Entry(place, error)
     place = f'{place}, utterance "{utterance}"'
-    return Entry.of(place, lambda: _list(utterance, fields, place))
+    return Entry.of(place, lambda: _list(utterance, fields, place), utterance=utterance)
 
 
 def _list(utterance: str, fields: dict[str, Any], place: str) -> NBest:

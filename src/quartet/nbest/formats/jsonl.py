@@ -57,7 +57,7 @@ def _entry(line: str, path: Path, number: int) -> Entry:
     except InputError as error:
         return Entry(place, error)
     place = f'{place}: utterance "{utterance}"'
-    return Entry.of(place, lambda: _list(utterance, fields, place), number)
+    return Entry.of(place, lambda: _list(utterance, fields, place), number, utterance)
 
 
 def _list(utterance: str, fields: dict[str, Any], place: str) -> NBest:

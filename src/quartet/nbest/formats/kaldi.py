@@ -66,7 +66,7 @@ def _entry(
         hypotheses = [Hypothesis(_value(own[rank]), sums[rank] if costs else None) for rank in sorted(own)]
         return NBest(utterance, tuple(hypotheses))
 
-    return Entry.of(place, make)
+    return Entry.of(place, make, utterance=utterance)
 
 
 def _value(found: Value | InputError) -> Value:

@@ -66,7 +66,7 @@ def _entry(sentence: str, group: list[_Line], beside: set[int], path: Path) -> E
             raise InputError(place, "a line beside it cannot be read and may be one of its own")
         return NBest(sentence, tuple(hypotheses))
 
-    return Entry.of(place, make, group[0].number)
+    return Entry.of(place, make, group[0].number, sentence)
 
 
 def _line(line: str | InputError, path: Path, number: int) -> _Line:

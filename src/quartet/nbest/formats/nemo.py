@@ -37,7 +37,7 @@ def _entry(utterance: str, group: list[tuple[int, str | InputError]], beam: int,
             raise InputError(place, reason, "the beam is another, or the file was cut short")
         return NBest(utterance, hypotheses)
 
-    return Entry.of(place, make)
+    return Entry.of(place, make, utterance=utterance)
 
 
 def _hypothesis(line: str | InputError, place: str) -> Hypothesis:

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
+from typing import Literal
 
 from quartet.errors import InputError
-from quartet.nbest.types import NBest
+from quartet.nbest.formats.references import WRITE_LINES, WRITE_NAMES, Named, Ordered, References
+from quartet.nbest.normalise import name_key
+from quartet.nbest.types import Hypothesis, NBest
+
+#: Where numbers of utterances leave out more than this beside the lists, they do not count from 0.
+MOST_MISSING = 100_000
+#: How every interface is told that lost utterances do not count.
+LEAVE_OUT = "leave missing lists out (--skip-missing, skip_missing: true)"
+#: What the numbers of a first pass are: larger is better, or smaller.
+Meaning = Literal["scores", "costs"]
+SAY_WHICH = (
+    "say what they are: costs, where smaller is better, or scores (--scores-are costs, scores_are: costs)"
+)
+AUDIO = re.compile(r"\.(?:wav|flac|mp3|ogg|opus|m4a|sph|webm)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -42,32 +57,31 @@ class Entry:
         place: the file, and the line or utterance.
         found: the list, or the error that says what is wrong with it.
         line: its first line, in formats of lines.
+        utterance: the name of what is no list, where it can be read.
     """
 
     place: str
     found: NBest | InputError
     line: int | None = None
+    utterance: str | None = None
 
     @classmethod
-    def of(cls, place: str, make: Callable[[], NBest], line: int | None = None) -> Entry:
+    def of(
+        cls, place: str, make: Callable[[], NBest], line: int | None = None, utterance: str | None = None
+    ) -> Entry:
         """What `make` gives, or the `InputError` that it raises."""
         try:
-            return cls(place, make(), line)
+            return cls(place, make(), line, utterance)
         except InputError as error:
-            return cls(place, error, line)
+            return cls(place, error, line, utterance)
 
 
 class Names(Enum):
-    """What a format calls its utterances, and so how a plain text file of references belongs to them."""
+    """What a format calls its utterances, and so how texts without names belong to them."""
 
-    OWN = "each has a name: the references are lines of name and text"
-    IDS = "numbers from 0 that the file states: the references are lines, as many as needed or more"
-    ORDER = "their place in the file, from 1: the references are as many lines"
-
-    @property
-    def first(self) -> int | None:
-        """The number of the first line of references; None where lines have names."""
-        return {Names.OWN: None, Names.IDS: 0, Names.ORDER: 1}[self]
+    OWN = "each has a name, and such texts belong to none"
+    IDS = "numbers from 0 that the file states: text n + 1 is that of number n"
+    ORDER = "their place in the file from 1, where they have no names: as many texts, in the same order"
 
 
 @dataclass(frozen=True)
@@ -95,16 +109,23 @@ class Reading:
     Attributes:
         lists: at least one; all have first-pass scores, or none has.
         entries: how many lists the files hold, counted as they came: those of `lists` and those `refused`.
+        places: of each of `lists` the number of its entry, from 1.
         refused: one error an entry that is no list.
+        refused_names: the utterances of `refused`, where they can be read.
         references_refused: one error a line or key of the reference file that is none.
-        references_unused: references of utterances that no list has.
+        references_unused: references of utterances without a list that count in nothing.
+        missing: utterances of which there is a reference, or a number in a gap, and no list: an empty hypothesis stands
+            for what the first pass lost, at the end of `lists` or, where utterances are numbers, in its place.
     """
 
     lists: list[NBest]
     entries: int
+    places: tuple[int, ...]
     refused: tuple[InputError, ...] = ()
+    refused_names: frozenset[str] = frozenset()
     references_refused: tuple[InputError, ...] = ()
     references_unused: int = 0
+    missing: tuple[str, ...] = ()
 
 
 def collect(entries: Iterable[Entry], path: str | Path, skip: bool = False) -> Reading:
@@ -122,8 +143,10 @@ def collect(entries: Iterable[Entry], path: str | Path, skip: bool = False) -> R
         InputError: an entry is refused and `skip` is off, or no list is left.
     """
     lists: list[NBest] = []
+    places: list[int] = []
     seen: dict[str, int | None] = {}
     refused: list[InputError] = []
+    refused_names = set()
     count = 0
     for entry in entries:
         count += 1
@@ -132,24 +155,27 @@ def collect(entries: Iterable[Entry], path: str | Path, skip: bool = False) -> R
             found = _consistent(found, entry.place, lists, seen)
         if isinstance(found, NBest):
             lists.append(found)
-            seen[found.utterance] = entry.line
+            places.append(count)
+            seen[name_key(found.utterance)] = entry.line
         elif skip:
             refused.append(found)
+            if entry.utterance is not None:
+                refused_names.add(name_key(entry.utterance))
         else:
             raise found
     if not lists:
         reason = f"all of its {count} entries were refused, the first: {refused[0]}" if refused else ""
         raise InputError(path, reason or "holds no N-best list")
     assert count == len(lists) + len(refused)
-    return Reading(lists, count, tuple(refused))
+    return Reading(lists, count, tuple(places), tuple(refused), frozenset(refused_names))
 
 
 def _consistent(
     one: NBest, place: str, lists: list[NBest], seen: dict[str, int | None]
 ) -> NBest | InputError:
     """The list, or why it cannot stand beside those before it."""
-    if one.utterance in seen:
-        line = seen[one.utterance]
+    if name_key(one.utterance) in seen:
+        line = seen[name_key(one.utterance)]
         return InputError(place, "occurs twice" + (f", first on line {line}" if line else ""))
     if lists and one.ranked_only != lists[0].ranked_only:
         has, others = ("no scores", "some") if one.ranked_only else ("scores", "none")
@@ -157,43 +183,201 @@ def _consistent(
     return one
 
 
-@dataclass(frozen=True)
-class References:
-    """A file of references.
+def oriented(reading: Reading, path: str | Path, scores_are: Meaning | None, costs: bool = False) -> Reading:
+    """The lists with scores of which larger is better.
 
-    Attributes:
-        texts: by utterance; None where the file says that there is none.
-        refused: errors of what was left out.
-        lines: how many lines there are, where lines are counted and have no names.
-    """
-
-    texts: Mapping[str, str | None]
-    refused: tuple[InputError, ...] = ()
-    lines: int | None = None
-
-
-def attach(reading: Reading, references: References, names: Names, path: str | Path) -> Reading:
-    """The lists with the references of a file in the place of their own; a list that it lacks has none.
+    Args:
+        scores_are: what the numbers are, taken at its word. None: what the format has, unless the lists contradict:
+            all are best first, so costs taken for scores rise in most of them, and no log-probability is above 0.
+        costs: the format has costs, of which the lists hold the negative; they may be of any sign.
 
     Raises:
-        InputError: the file has nothing for any list, or its lines cannot belong to them: too few, or for
-            utterances that are only counted another number.
+        InputError: the lists contradict, or have ranks alone, which are neither.
     """
-    lines = references.lines
-    if lines is not None and names is Names.ORDER and lines != reading.entries:
-        raise InputError(path, f"has {lines} lines for {reading.entries} lists")
-    if lines is not None and names is Names.IDS:
-        last = max(int(one.utterance) for one in reading.lists)
-        if last >= lines:
-            raise InputError(path, f"has {lines} lines, and the lists go up to number {last} (from 0)")
-    utterances = {one.utterance for one in reading.lists}
-    unused = sum(utterance not in utterances for utterance in references.texts)
-    if unused == len(references.texts):
-        theirs = ", ".join(f'"{name}"' for name in list(references.texts)[:2])
-        ours = f'the lists\' are like "{reading.lists[0].utterance}"'
-        reason = (
-            f"none of its utterances ({theirs}, ...) is one of the lists'; {ours}" if theirs else "is empty"
+    judged = [one for one in reading.lists if one.first_pass[0] != one.first_pass[-1]]
+    if scores_are is not None and reading.lists[0].ranked_only:
+        raise InputError(path, f"has no scores that could be {scores_are}", "do not say what they are")
+    if scores_are is None and judged and not reading.lists[0].ranked_only:
+        rising = sum(one.rising for one in judged)
+        if rising > len(judged) / 2:
+            reason = (
+                f"{rising} of {len(judged)} lists begin with a hypothesis of a worse score than their last's"
+            )
+            raise InputError(path, reason, SAY_WHICH)
+        if not costs and all(one.first_pass[-1] >= 0 for one in reading.lists):
+            raise InputError(path, "no score is below 0, as the logarithm of a probability is", SAY_WHICH)
+    if scores_are is None or (scores_are == "costs") == costs:
+        return reading
+    turned = [
+        NBest(
+            one.utterance,
+            tuple(replace(each, score=0.0 - (each.score or 0.0)) for each in one.hypotheses),
+            one.reference,
         )
-        raise InputError(path, reason)
-    lists = [replace(one, reference=references.texts.get(one.utterance)) for one in reading.lists]
-    return replace(reading, lists=lists, references_refused=references.refused, references_unused=unused)
+        for one in reading.lists
+    ]
+    return replace(reading, lists=turned)
+
+
+def attach(
+    reading: Reading,
+    references: References,
+    names: Names,
+    path: str | Path,
+    skip: bool = False,
+    skip_missing: bool = False,
+) -> Reading:
+    """The lists with the references of a file in the place of their own; a list that it lacks has none.
+
+    Args:
+        references: what the file `path` holds.
+        names: what the format calls its utterances.
+        skip: malformed references are counted and left out; else the first one ends the reading.
+        skip_missing: utterances that have a reference and no list are left out; else see `Reading.missing`.
+
+    Raises:
+        InputError: a reference is malformed or its utterance occurs twice, and `skip` is off; the file has nothing
+            for any list; its texts cannot belong to them, as they are too few or, for utterances that are only
+            counted, another number; or it cannot be told whose they are.
+    """
+    rows = _by_name(reading, references, names, path)
+    texts: dict[str, tuple[str, str | None]] = {}
+    refused: list[InputError] = []
+    for place, row in rows:
+        if not isinstance(row, InputError) and name_key(row[0]) in texts:
+            row = InputError(place, f'utterance "{row[0]}" occurs twice')
+        if not isinstance(row, InputError):
+            texts[name_key(row[0])] = row
+        elif skip:
+            refused.append(row)
+        else:
+            raise row
+    ours = {name_key(one.utterance) for one in reading.lists}
+    if ours.isdisjoint(texts):
+        files = {_file(key): row for key, row in texts.items()}
+        texts = files if len(files) == len(texts) else texts
+    if ours.isdisjoint(texts):
+        theirs = ", ".join(f'"{name}"' for name, _ in list(texts.values())[:2])
+        reason = f"none of its utterances ({theirs}, ...) is one of the lists', which are like"
+        found = f'{reason} "{reading.lists[0].utterance}"' if theirs else "is empty"
+        raise InputError(
+            path, found, "" if not theirs else WRITE_NAMES if names is Names.OWN else WRITE_LINES
+        )
+    lists = [
+        replace(one, reference=texts.get(name_key(one.utterance), ("", None))[1]) for one in reading.lists
+    ]
+    lost = {
+        name: text
+        for key, (name, text) in texts.items()
+        if text is not None
+        and key not in ours
+        and key not in reading.refused_names
+        and not skip_missing
+        and (names is not Names.IDS or key.isdecimal())
+    }
+    unused = len(texts.keys() - ours) - len(lost)
+    attached = replace(reading, lists=lists, references_refused=tuple(refused), references_unused=unused)
+    return with_missing(attached, lost, names)
+
+
+def _file(name: str) -> str:
+    """An utterance's name without the folder and the ending of its audio file."""
+    return AUDIO.sub("", name.rpartition("/")[2])
+
+
+def with_missing(reading: Reading, lost: Mapping[str, str | None], names: Names) -> Reading:
+    """The lists with an empty hypothesis for each utterance that the first pass lost; see `Reading.missing`.
+
+    Args:
+        lost: references by utterance; None where there is none.
+    """
+    score = None if reading.lists[0].ranked_only else 0.0
+    made = [(NBest(name, (Hypothesis("", score),), text), 0) for name, text in lost.items()]
+    both = [*zip(reading.lists, reading.places, strict=True), *made]
+    if names is Names.IDS:
+        both.sort(key=lambda pair: int(pair[0].utterance))
+    lists, places = [one for one, _ in both], tuple(place for _, place in both)
+    return replace(reading, lists=lists, places=places, missing=tuple(lost))
+
+
+def gaps(reading: Reading, path: str | Path) -> dict[str, None]:
+    """Of utterances that are numbers from 0 those below the last one that have no list and were not refused.
+
+    None where an entry was refused whose number cannot be read: the gap may be its own.
+
+    Raises:
+        InputError: there are too many of them to be right.
+    """
+    if len(reading.refused) > len(reading.refused_names):
+        return {}
+    numbers = {int(one.utterance) for one in reading.lists} | {int(name) for name in reading.refused_names}
+    if max(numbers) >= len(numbers) + MOST_MISSING:
+        reason = f"its numbers go up to {max(numbers)}, and it has {len(numbers)} lists"
+        raise InputError(path, reason, f"number the lists from 0, or {LEAVE_OUT}")
+    return {str(number): None for number in range(max(numbers)) if number not in numbers}
+
+
+def _by_name(reading: Reading, references: References, names: Names, path: str | Path) -> list[Named]:
+    """The references with the names of the lists that they belong to, whichever way they do."""
+    named, ordered = references.named, references.ordered
+    counted = names is not Names.OWN
+    if isinstance(named, InputError) or isinstance(ordered, InputError):
+        if not isinstance(named, InputError):
+            keys = {name_key(row[0]) for _, row in named if not isinstance(row, InputError)}
+            ours = {name_key(one.utterance) for one in reading.lists}
+            if references.plain and counted and isinstance(ordered, InputError) and ours.isdisjoint(keys):
+                raise ordered
+            return named
+        if isinstance(ordered, InputError) or not counted:
+            raise named
+        return _numbered(reading, ordered, names, path)
+    if not counted:
+        return named
+    ours = {name_key(one.utterance) for one in reading.lists}
+    theirs = [name_key(row[0]) for _, row in named if not isinstance(row, InputError)]
+    if not references.plain:  # records: what calls itself a name is one
+        return (
+            _numbered(reading, ordered, names, path)
+            if ours.isdisjoint({*theirs, *map(_file, theirs)})
+            else named
+        )
+    own = any(one.utterance != str(place) for one, place in zip(reading.lists, reading.places, strict=True))
+    all_names = (
+        len(set(theirs)) == len(theirs) and (ours <= set(theirs) or ours >= set(theirs)) and bool(theirs)
+    )
+    if names is Names.ORDER and own:
+        if all_names:
+            return named
+        if ours.isdisjoint(theirs):
+            return _numbered(reading, ordered, names, path)
+        reason = "some of its lines begin with the name of a list, and some do not"
+        raise InputError(path, reason, WRITE_NAMES)
+    if all_names:
+        reason = "its lines begin with the numbers of the lists: are these names, or words?"
+        raise InputError(path, reason, "write {number: text} into a .json file")
+    return _numbered(reading, ordered, names, path)
+
+
+def _numbered(reading: Reading, ordered: list[Ordered], names: Names, path: str | Path) -> list[Named]:
+    """Texts in the lists' order with the lists' names.
+
+    Raises:
+        InputError: there are too few of them or, for lists that are only counted, another number.
+    """
+    if names is Names.IDS:
+        last = max(int(one.utterance) for one in reading.lists)
+        if last >= len(ordered):
+            raise InputError(
+                path, f"has {len(ordered)} lines, and the lists go up to number {last} (from 0)", WRITE_LINES
+            )
+        owners = {number: str(number) for number in range(len(ordered))}
+    else:
+        if len(ordered) != reading.entries:
+            reason = f"has {len(ordered)} lines for {reading.entries} lists"
+            raise InputError(path, reason, f"{WRITE_LINES}; {WRITE_NAMES[6:]} where there are names")
+        owners = {place - 1: one.utterance for one, place in zip(reading.lists, reading.places, strict=True)}
+    return [
+        (where, text if isinstance(text, InputError) else (owners[index], text))
+        for index, (where, text) in enumerate(ordered)
+        if index in owners
+    ]

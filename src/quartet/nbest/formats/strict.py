@@ -125,7 +125,7 @@ def list_of(utterance: str, hypotheses: list[Hypothesis], reference: str | None,
         InputError: it has no hypothesis, or only some of them have a score.
     """
     if not hypotheses:
-        raise InputError(place, "has no hypothesis")
+        raise InputError(place, "has no hypothesis", 'give it one with the text "" where nothing was found')
     unscored = [index for index, hypothesis in enumerate(hypotheses, start=1) if hypothesis.score is None]
     if unscored and len(unscored) < len(hypotheses):
         raise InputError(place, f"hypothesis {unscored[0]} has no score and others have one")

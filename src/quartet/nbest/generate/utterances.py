@@ -16,7 +16,6 @@ from pathlib import Path
 
 from quartet.errors import InputError
 from quartet.nbest.formats import references, strict, text_file
-from quartet.nbest.formats.reading import Names
 
 COLUMNS = ("utt", "audio", "ref")
 
@@ -113,7 +112,7 @@ def _librispeech(path: Path) -> Iterator[tuple[str, Utterance]]:
             "give the folder of one of LibriSpeech's sets, such as dev-clean",
         )
     for transcript in transcripts:
-        texts = references.read(transcript, Names.OWN).texts
+        texts = references.named_lines(transcript)
         for audio in sorted(transcript.parent.glob("*.flac")):
             if audio.stem not in texts:
                 raise InputError(transcript, f"has no line for {audio.name}")
@@ -125,7 +124,7 @@ def _kaldi(path: Path) -> Iterator[tuple[str, Utterance]]:
     if (path / "segments").exists():
         raise InputError(path / "segments", "audio is not cut at segments", "make a file for each utterance")
     names = path / "wav.scp"
-    texts = references.read(path / "text", Names.OWN).texts if (path / "text").exists() else {}
+    texts = references.named_lines(path / "text") if (path / "text").exists() else {}
     seen = set()
     for place, line in _lines(names):
         name, _, audio = line.strip(text_file.BLANK).replace("\t", " ", 1).partition(" ")
