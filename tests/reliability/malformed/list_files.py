@@ -102,6 +102,26 @@ REFERENCES: dict[str, tuple[str, bytes, str]] = {
     "JSON with an utterance twice": ("refs.json", b'{"u1": "a", "u1": "b"}', '"u1" occurs twice'),
     "no name in TRN": ("refs.trn", b"the cat\n", r'refs.trn:1: "text \(utterance\)" was expected'),
     "alternatives in TRN": ("refs.trn", b"{ the / a } cat (u1)\n", "leaves the choice"),
+    "optional words in TRN": (
+        "refs.txt",
+        b"the (uh) cat (u1)\na cat (u2)\n",
+        r"leaves the choice whether \(uh\)",
+    ),
+    "two channels in STM": (
+        "refs.stm",
+        b"u1 A s 0.0 1.0 the cat\nu1 B s 0.0 1.0 a cat\n",
+        '"u1" has two channels, A and B',
+    ),
+    "a line of CTM that is none": ("refs.ctm", b"u1 1 0.0 0.5 the\nu1 cat\n", 'refs.ctm:2: "file channel'),
+    "subtitles": ("refs.srt", b"1\n00:00:00,000 --> 00:00:01,000\nthe cat\n", "is a file of subtitles"),
+    "a table without a header": ("refs.tsv", b"u1\t1\tthe cat\nu2\t2\ta cat\n", "has 3 columns"),
+    "a table with a column too many": ("refs.csv", b"id,text\nu1,the,cat\n", "refs.csv:2: has 3 columns"),
+    "SGM of lists with names": (
+        "refs.sgm",
+        b'<refset><seg id="1">the cat</seg></refset>\n',
+        "order and no names",
+    ),
+    "a manifest without texts": ("refs.json", b'{"id": "u1"}\n{"id": "u2"}\n', "refs.json:1: has no text"),
     "gzip cut short": ("refs.txt.gz", b"\x1f\x8b\x08\x00", "the gzip data are broken"),
 }
 

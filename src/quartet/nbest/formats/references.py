@@ -364,7 +364,7 @@ def _records(rows: list[Record], path: Path) -> References:
     named = [_named(place, record, pair) for place, record in rows]
     ordered = [(place, each if isinstance(each, InputError) else str(each[1])) for place, each in named]
     none = InputError(path, "not every row names its utterance", f"give each a key {NAME_COLUMNS[0]!r}")
-    return References(none if name is None else named, ordered)
+    return References(none if known and name is None else named, ordered)
 
 
 def _sgm(path: Path) -> References:
