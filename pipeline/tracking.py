@@ -28,6 +28,7 @@ from pipeline.layout import MANIFEST, STAGES, Layout, instances, record
 from pipeline.mlflow_store import Store, open_store
 from pipeline.params import Params
 from pipeline.progress import say
+from pipeline.settings import SETTINGS
 from pipeline.timing import Stopwatch, read_timings
 from pipeline.tracked import models, repro
 from pipeline.tracked.inputs import Input, in_words, inputs
@@ -102,13 +103,12 @@ def stage_run(
     variant: str = "",
     *,
     run_id: str | None = None,
-    params_file: str = "params.yaml",
 ) -> Iterator[Run]:
     """A run for the time of the block, FINISHED or FAILED as the block ends.
 
-    Its settings, params.yaml and the datasets that it read are logged before the block; its record, attached and
-    hashed, its durations and the models that it trained after it. Where a ``dvc repro`` runs the stage, the run is a
-    child of that one's run.
+    Its settings, those of the whole pipeline and the datasets that it read are logged before the block; its record,
+    attached and hashed, its durations and the models that it trained after it. Where a ``dvc repro`` runs the stage,
+    the run is a child of that one's run.
 
     Args:
         stage, variant: as in dvc.yaml: ``stage_run(params, "sts", "tta")`` for ``sts@tta``.
@@ -132,7 +132,7 @@ def stage_run(
         read = inputs(params, layout, stage, variant)
         if read:
             say(f"{name} reads {in_words(read)}")
-        _log_settings(store, run, params, stage, variant, params_file, read)
+        _log_settings(store, run, params, stage, variant, read)
         yield run
         seconds = time.perf_counter() - started
         stopwatch.add("total", seconds)
@@ -152,7 +152,7 @@ def stage_run(
     _close(store, (run.id, parent), "FINISHED")
 
 
-def sync(params: Params, rows: Sequence[Result] = (), params_file: str = "params.yaml") -> list[str]:
+def sync(params: Params, rows: Sequence[Result] = ()) -> list[str]:
     """Log a run, tagged ``restored``, for every present result that no finished run stands for.
 
     Args:
@@ -174,7 +174,7 @@ def sync(params: Params, rows: Sequence[Result] = (), params_file: str = "params
         tags = {**_tags(params, stage, variant, parent), "restored": "true"}
         run = Run(store, store.create(name, tags), variant, Stopwatch(layout, stage, variant))
         read = inputs(params, layout, stage, variant)
-        _log_settings(store, run, params, stage, variant, params_file, read)
+        _log_settings(store, run, params, stage, variant, read)
         if path.suffix == ".jsonl":
             run.log_results(read_results(path))
             if stage == "pretrain":
@@ -219,10 +219,10 @@ def _open_run(store: Store, name: str, tags: dict[str, str], run_id: str | None)
 
 
 def _log_settings(
-    store: Store, run: Run, params: Params, stage: str, variant: str, params_file: str, read: Sequence[Input]
+    store: Store, run: Run, params: Params, stage: str, variant: str, read: Sequence[Input]
 ) -> None:
     store.params(run.id, stage_params(params, stage, variant))
-    run.log_artifact(params_file)
+    run.log_artifact(SETTINGS)
     store.inputs(run.id, read)
 
 

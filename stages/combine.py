@@ -15,10 +15,11 @@ from pipeline.lists import (
     rows_of_outcome,
     systems,
 )
-from pipeline.params import Params, load
+from pipeline.params import Params
 from pipeline.progress import say
 from pipeline.results import rows_of
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.tracking import stage_run
 from quartet.errors import InputError
 from quartet.nbest.combine import combine

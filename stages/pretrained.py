@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 
 from pipeline.layout import Layout
-from pipeline.params import entry, load
+from pipeline.params import entry
 from pipeline.progress import say
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.tracking import stage_run
 from quartet.files import atomic_dir
 from quartet.pretrained import content_hash, language_model_kind, local_folder, model_files

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import Params, Translator, entry, load
+from pipeline.params import Params, Translator, entry
 from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import choose_device, hardware, main, set_threads
+from pipeline.settings import load
 from pipeline.tracking import Run, stage_run
 from quartet import code
 from quartet.files import MANIFEST_VERSION, atomic_dir, atomic_path, read_json, sha256, write_json

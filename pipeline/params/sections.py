@@ -1,7 +1,6 @@
 """The sections of params.yaml, typed: the only place that knows its keys.
 
 A class below is a section of the file and a field a key; ``presets/sample.yaml`` explains each to the user.
-DVC compares the values that stand in the file, so the keys that dvc.yaml tracks one by one have no default here.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer
 from pydantic.dataclasses import dataclass
 
 from pipeline.params.attention import Attention
@@ -46,6 +45,17 @@ TaskKind = Literal[
     "race",
     "blimp",
 ]
+#: Which kinds of tasks a list under ``evaluate:`` runs; one of them at least must be there.
+TASK_STAGES: dict[str, tuple[TaskKind, ...]] = {
+    "sts": ("documents-similarity", "sts"),
+    "wordsim": ("word-similarity",),
+    "finetune": ("classification",),
+    "glue": ("glue",),
+    "nli": ("nli",),
+    "squad": ("squad",),
+    "race": ("race",),
+    "blimp": ("blimp",),
+}
 _STRICT = ConfigDict(extra="forbid")
 
 
@@ -75,6 +85,10 @@ def _shares_or_given(value: object) -> object:
     return None if value == "given" else value
 
 
+def _as_written(split: Split | None) -> object:
+    return "given" if split is None else dataclasses.asdict(split)
+
+
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
 class Corpus(Source):
     """An entry of ``corpora:``.
@@ -89,7 +103,7 @@ class Corpus(Source):
     kind: Kind
     language: Text
     license: Text
-    split: Annotated[Split | None, BeforeValidator(_shares_or_given)]
+    split: Annotated[Split | None, BeforeValidator(_shares_or_given), PlainSerializer(_as_written)]
     limit: Size
 
     def __post_init__(self) -> None:

@@ -1,0 +1,59 @@
+"""params.yaml, checked and complete, as the stages read it: artifacts/settings.json.
+
+The stage ``settings`` writes the file, and every other stage depends on the keys of it that it reads. So an edit of
+params.yaml while ``dvc repro`` runs reaches no stage of that run, and the next run sees it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from pipeline.params import Params
+from pipeline.params import load as read_params
+from quartet.errors import InputError
+from quartet.files import atomic_path
+
+SETTINGS, PARAMS = Path("artifacts/settings.json"), Path("params.yaml")
+#: DVC sets it for what it runs.
+DVC_STAGE = "DVC_STAGE"
+WRITE = "run `dvc repro settings`"
+
+
+def write(params: Params) -> None:
+    """Write every setting with its value, in the order of params.yaml; the defaults are filled in."""
+    text = TypeAdapter(Params).dump_json(params, indent=2)
+    with atomic_path(SETTINGS) as temporary:
+        temporary.write_bytes(text + b"\n")
+
+
+def load() -> Params:
+    """The settings of this run.
+
+    Raises:
+        InputError: the stage ``settings`` has not written them, or, for a stage that was started by hand, they are
+            older than params.yaml.
+    """
+    try:
+        params = TypeAdapter(Params).validate_json(read(), strict=True)
+    except FileNotFoundError:
+        raise InputError(SETTINGS, "no such file", WRITE) from None
+    except ValidationError as error:
+        where = ".".join(map(str, error.errors()[0]["loc"]))
+        raise InputError(SETTINGS, f"not the settings of this code ({where})", WRITE) from None
+    if DVC_STAGE not in os.environ:
+        check_age(params)
+    return params
+
+
+def read() -> bytes:
+    """The file as it is."""
+    return SETTINGS.read_bytes()
+
+
+def check_age(params: Params) -> None:
+    """Raise InputError where params.yaml says something else."""
+    if PARAMS.is_file() and read_params(PARAMS) != params:
+        raise InputError(SETTINGS, f"does not hold what {PARAMS} says now", WRITE)
