@@ -168,7 +168,7 @@ def classifiers(params: Params, layout: Layout) -> list[Result]:
             predicted = cross_validate(labelled, fit_predict, params.finetune.folds, params.seeds[0])
             measures = classification_measures(gold, predicted, max(gold), params.bootstrap, params.seeds[0])
             found += rows(
-                params, measures, dataset, system, dataset, "cross-validation", f"{len(gold)} texts"
+                params, measures, "classification", system, dataset, "cross-validation", f"{len(gold)} texts"
             )
     return found
 

@@ -41,7 +41,7 @@ def finetune(name: str) -> None:
                 rows += rows_of(
                     measures,
                     params=params,
-                    table=dataset,
+                    table="classification",
                     system=name,
                     dataset=dataset,
                     split="cross-validation",

@@ -81,7 +81,7 @@ def test_every_table_has_rows_with_n_and_a_scale(clone: Clone) -> None:
     rows = read_results(clone.folder / "reports" / "tiny" / "results.jsonl")
     tables = {row.table for row in rows}
     reranking = {"rerank", "rerank-length", "rerank-pairs", "reference-perplexity"}
-    sets = {"sts", "wordsim", "polarity", "glue", "nli", "squad", "race", "blimp"}
+    sets = {"sts", "wordsim", "classification", "glue", "nli", "squad", "race", "blimp"}
     assert tables == {"training", "perplexity", "input-length", "attention"} | sets | reranking
     assert all(row.n > 0 and row.scale and row.experiment == "tiny" for row in rows)
     timed = read_results(clone.folder / "reports" / "tiny" / "timings.jsonl")
