@@ -44,9 +44,10 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     A stage that a test calls finds what params.yaml says then, as after `dvc repro settings`.
     """
     from pipeline import settings
+    from pipeline.params import load
 
     def written() -> bytes:
-        settings.write(settings.read_params())
+        settings.write(load())
         return settings.SETTINGS.read_bytes()
 
     shutil.copyfile(ROOT / "presets" / "tiny.yaml", tmp_path / "params.yaml")
