@@ -33,9 +33,11 @@ def load() -> Params:
     """The settings of this run.
 
     Raises:
-        InputError: the stage ``settings`` has not written them, or, for a stage that was started by hand, they are
-            older than params.yaml.
+        InputError: the stage ``settings`` has not written them, or, for a stage that was started by hand, params.yaml
+            has a mistake or says something else.
     """
+    by_hand = DVC_STAGE not in os.environ and PARAMS.is_file()
+    wanted = read_params(PARAMS) if by_hand else None
     try:
         params = TypeAdapter(Params).validate_json(read(), strict=True)
     except FileNotFoundError:
@@ -43,17 +45,11 @@ def load() -> Params:
     except ValidationError as error:
         where = ".".join(map(str, error.errors()[0]["loc"]))
         raise InputError(SETTINGS, f"not the settings of this code ({where})", WRITE) from None
-    if DVC_STAGE not in os.environ:
-        check_age(params)
+    if wanted not in (None, params):
+        raise InputError(SETTINGS, f"does not hold what {PARAMS} says now", WRITE)
     return params
 
 
 def read() -> bytes:
     """The file as it is."""
     return SETTINGS.read_bytes()
-
-
-def check_age(params: Params) -> None:
-    """Raise InputError where params.yaml says something else."""
-    if PARAMS.is_file() and read_params(PARAMS) != params:
-        raise InputError(SETTINGS, f"does not hold what {PARAMS} says now", WRITE)

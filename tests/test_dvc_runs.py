@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.edit_matrix import Pipeline
+from pipeline.params.yaml_file import read_yaml
+from tests.edit_matrix import EDITS, Pipeline, ran
 
 #: What follows wherever lists were reranked anew.
 AFTER_RERANKING = {"combine", "compare", "report"}
@@ -96,3 +99,92 @@ def test_no_list_no_task_and_nothing_to_evaluate_is_fine(pipeline: Pipeline) -> 
 
     load(pipeline.folder / "params.yaml")
     assert pipeline.repro() == {"settings", "catalogue", "baselines", "runtime"} | AFTER_RERANKING
+
+
+#: What follows from other text.
+ALL_BUT_SETS = {
+    *("segment@wikipedia-sample", "tokenizer@wordpiece-1k", "encode@wikipedia-sample-wordpiece-1k"),
+    *("pretrain@tta", "pretrain@segatron-xl", "perplexity@segatron-xl", "compare-losses", "ngram@ngram-3"),
+    *("rerank@ngram-3", "baselines", "runtime"),
+    *READS_TTA,
+    *AFTER_RERANKING,
+}
+#: Whatever trains or reads the model `tta`, and what compares the models.
+ON_TTA = {"pretrain@tta", "compare-losses", "runtime"} | READS_TTA | AFTER_RERANKING
+RERANKED = {"rerank@tta", "rerank@ngram-3"} | AFTER_RERANKING
+
+#: What is edited -> the stages that run.
+RUNS: dict[str, set[str]] = {
+    "a docstring that all import": {"code"},
+    "a comment in a training": {"code"},
+    "a reader of corpora": {"code"} | ALL_BUT_SETS,
+    "an objective": {"code"},
+    "a format of N-best lists": {"code"},
+    "the reranking": {"code", "baselines"} | RERANKED,
+    "a measure of SQuAD": {"code", "squad@tta", "race@tta", "baselines", "report"},
+    "a section of the report": {"code", "report"},
+    "the style of the page": {"code", "report"},
+    "what MLflow is told": {"code"},
+    "a command that no stage uses": {"code"},
+    "the script of a stage": {"code", "sts@tta", "report"},
+    "a check of params.yaml": {"code", "settings"},
+    "a default of one model's training": {"code", "settings"} | ON_TTA,
+    "a default of an evaluation": {"code", "settings", "finetune@tta", "report"},
+    "a number of one model": {"settings"} | ON_TTA,
+    "a number of an evaluation": {"settings"} | RERANKED,
+    "a comment in params.yaml": set(),
+    "the number of processes": {"settings"},
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_runs_what_depends_on_it(pipeline: Pipeline, name: str) -> None:
+    EDITS[name](pipeline)
+    assert pipeline.repro() == RUNS[name]
+
+
+def test_a_mistake_anywhere_in_the_settings_ends_the_run_before_anything_else(pipeline: Pipeline) -> None:
+    pipeline.edit(lambda text: text.replace("limit: 20", "limit: 21").replace("folds: 2", "fold: 2"))
+    said = pipeline.dvc("repro", "segment", fails=True)
+    assert ran(said) == {"settings"}
+    assert "settings: params.yaml: finetune.fold: unknown key; the nearest known key is 'folds'" in said
+
+
+def test_an_edit_while_stages_run_reaches_none_of_them(pipeline: Pipeline) -> None:
+    pipeline.edit(lambda text: text.replace("limit: 20", "limit: 21"))
+    pipeline.note_outs()
+    waiting, go = pipeline.folder / "waiting", pipeline.folder / "go"
+    pipeline.edit_file("fake.py", lambda text: WAIT + text)
+    process = pipeline.start("repro")
+    while not waiting.exists():
+        assert process.poll() is None
+        time.sleep(0.1)
+    edited = pipeline.params.replace("limit: 20", "limit: 21").replace("steps: 30", "steps: 31", 1)
+    (pipeline.folder / "params.yaml").write_text(edited)
+    go.touch()
+    first = ran(process.communicate()[0])
+    assert process.returncode == 0
+    assert {"settings", "segment@wikipedia-sample", "pretrain@tta", "report"} <= first
+    assert steps_of(pipeline) == (30, 30)
+    assert {"settings", "pretrain@tta"} <= pipeline.repro()
+    assert steps_of(pipeline) == (31, 31)
+
+
+#: Before a stage `segment`: until the file `go` is there.
+WAIT = """
+import pathlib as p, sys as s, time as t
+if s.argv[1] == "segment":
+    p.Path("waiting").touch()
+    while not p.Path("go").exists():
+        t.sleep(0.1)
+"""
+
+
+def steps_of(pipeline: Pipeline) -> tuple[int, int]:
+    """The steps of the model tta: in the settings, and in what DVC has noted of its training."""
+    settings = json.loads((pipeline.folder / "artifacts" / "settings.json").read_text())
+    noted = read_yaml(pipeline.folder / "dvc.lock")["stages"]["pretrain@tta"]["params"]
+    return tuple(
+        one["training"]["steps"]
+        for one in (settings["models"]["tta"], noted["artifacts/settings.json"]["models.tta"])
+    )
