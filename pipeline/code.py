@@ -20,7 +20,7 @@ DIGESTS = Path("artifacts/code.json")
 
 #: What changes no output: what it tells MLflow, the terminal and the timing files re-runs nothing.
 QUIET = tuple(f"pipeline.{name}" for name in ("tracking", "mlflow_store", "progress", "timing"))
-#: What reads params.yaml: it ends in the settings, which stages depend on. For the stage `settings` alone it is code.
+#: What reads params.yaml ends in the settings, which are dependencies; for `settings` it is code, and so are the defaults.
 READING = tuple(f"pipeline.params.{name}" for name in ("loading", "checked", "yaml_file"))
 READER = "settings"
 
@@ -28,11 +28,14 @@ READER = "settings"
 def digests() -> dict[str, str]:
     """By the name of each script, the fingerprint of what it runs."""
     scripts = sorted(path.stem for path in (ROOT / "stages").glob("[!_]*.py"))
-    return {
-        name: code.fingerprint(
-            f"stages.{name}", without=QUIET if name == READER else QUIET + READING, homes=HOMES
-        )
+    found = {
+        name: code.fingerprint(f"stages.{name}", without=QUIET + READING, homes=HOMES)
         for name in scripts
+        if name != READER
+    }
+    return {
+        **found,
+        READER: code.fingerprint(f"stages.{READER}", without=QUIET, homes=HOMES, defaults=True),
     }
 
 

@@ -227,7 +227,7 @@ STAGES: dict[str, Stage] = {
     "catalogue": Stage(
         _once,
         lambda layout, params, _: layout.catalogue(layout.all_nbest),
-        ("nbest", "tasks", "evaluate.rerank", "evaluate.attention"),
+        ("names.nbest", "names.tasks", "evaluate.rerank", "evaluate.attention"),
     ),
     "tasks": Stage(
         lambda params: tuple(params.tasks),
@@ -253,7 +253,7 @@ STAGES: dict[str, Stage] = {
     "perplexity": Stage(
         lambda params: tuple(params.models), _rows("perplexity"), ("perplexity", "bootstrap", "device")
     ),
-    "compare-losses": Stage(_once, _rows("compare-losses"), ("models", "seeds", "bootstrap")),
+    "compare-losses": Stage(_once, _rows("compare-losses"), ("names.models", "seeds", "bootstrap")),
     "pretrained": Stage(
         lambda params: tuple(params.pretrained),
         lambda layout, params, name: layout.pretrained(name) / "config.json",

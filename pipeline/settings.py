@@ -6,6 +6,7 @@ params.yaml while ``dvc repro`` runs reaches no stage of that run, and the next 
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -19,14 +20,16 @@ from quartet.files import atomic_path
 SETTINGS, PARAMS = Path("artifacts/settings.json"), Path("params.yaml")
 #: DVC sets it for what it runs.
 DVC_STAGE = "DVC_STAGE"
+#: What the entries are called: stages that read what others made of them depend on this, not on the entries.
+NAMES = "names"
 WRITE = "run `dvc repro settings`"
 
 
 def write(params: Params) -> None:
     """Write every setting with its value, in the order of params.yaml; the defaults are filled in."""
-    text = TypeAdapter(Params).dump_json(params, indent=2)
+    settings = {**TypeAdapter(Params).dump_python(params, mode="json"), NAMES: params.names}
     with atomic_path(SETTINGS) as temporary:
-        temporary.write_bytes(text + b"\n")
+        temporary.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def load() -> Params:
@@ -39,7 +42,9 @@ def load() -> Params:
     by_hand = DVC_STAGE not in os.environ and PARAMS.is_file()
     wanted = read_params(PARAMS) if by_hand else None
     try:
-        params = TypeAdapter(Params).validate_json(read(), strict=True)
+        settings = json.loads(read())
+        settings.pop(NAMES, None)
+        params = TypeAdapter(Params).validate_json(json.dumps(settings), strict=True)
     except FileNotFoundError:
         raise InputError(SETTINGS, "no such file", WRITE) from None
     except ValidationError as error:

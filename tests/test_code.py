@@ -122,6 +122,14 @@ def test_a_default_counts_where_code_relies_on_it(package: Path, use: str, count
     assert edited(package, "quartet/rooms/config.py", "0.1", "0.2") == counts
 
 
+def test_a_default_counts_for_what_fills_it_in(package: Path) -> None:
+    homes, path = {"quartet": package}, package / "quartet/rooms/config.py"
+    before = code.fingerprint("quartet.work", homes=homes, defaults=True)
+    path.write_text(path.read_text().replace("0.1", "0.2"))
+    forget()
+    assert code.fingerprint("quartet.work", homes=homes, defaults=True) != before
+
+
 def test_what_is_left_out_is_not_followed(package: Path) -> None:
     homes = {"quartet": package}
     start = package / "quartet" / "work.py"

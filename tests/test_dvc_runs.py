@@ -118,8 +118,8 @@ RUNS: dict[str, set[str]] = {
     "a docstring that all import": {"code"},
     "a comment in a training": {"code"},
     "a reader of corpora": {"code"} | ALL_BUT_SETS,
-    "an objective": {"code"},
-    "a format of N-best lists": {"code"},
+    "an objective": {"code", "pretrain@segatron-xl", "perplexity@segatron-xl", "rerank@ngram-3"} | ON_TTA,
+    "a format of N-best lists": {"code", "nbest@sample-speech", "baselines"} | RERANKED,
     "the reranking": {"code", "baselines"} | RERANKED,
     "a measure of SQuAD": {"code", "squad@tta", "race@tta", "baselines", "report"},
     "a section of the report": {"code", "report"},
@@ -132,7 +132,7 @@ RUNS: dict[str, set[str]] = {
     "a default of an evaluation": {"code", "settings", "finetune@tta", "report"},
     "a number of one model": {"settings"} | ON_TTA,
     "a number of an evaluation": {"settings"} | RERANKED,
-    "a comment in params.yaml": set(),
+    "a comment in params.yaml": {"settings"},
     "the number of processes": {"settings"},
 }
 

@@ -32,7 +32,8 @@ def test_a_stage_names_the_digest_of_its_script_and_no_module(stage: str) -> Non
     script = definition["cmd"].split()[2].removeprefix("stages.")
     assert params.pop(CODE) == [script]
     assert script in pipeline.code.digests()
-    assert set(params) <= ({"params.yaml"} if stage == "settings" else {SETTINGS})
+    assert set(params) <= {SETTINGS}
+    assert ("params.yaml" in definition.get("deps", [])) == (stage == "settings")
     assert not [path for path in definition.get("deps", []) if path.startswith(("stages", "pipeline", "src"))]
 
 

@@ -265,3 +265,19 @@ class Params:
     race: Race
     blimp: Blimp
     attention: Attention
+
+    @property
+    def names(self) -> dict[str, list[str]]:
+        """By section what its entries are called, tasks behind their kind."""
+        sections = (
+            "corpora",
+            "tokenizers",
+            "models",
+            "pretrained",
+            "ngrams",
+            "translators",
+            "vectors",
+            "nbest",
+        )
+        tasks = [f"{task.kind}/{name}" for name, task in self.tasks.items()]
+        return {**{section: list(getattr(self, section)) for section in sections}, "tasks": tasks}

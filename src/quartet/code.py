@@ -22,7 +22,9 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
 
 
-def fingerprint(*modules: str, without: Collection[str] = (), homes: Homes = LIBRARY) -> str:
+def fingerprint(
+    *modules: str, without: Collection[str] = (), homes: Homes = LIBRARY, defaults: bool = False
+) -> str:
     """A name for all code that the modules may run, themselves included.
 
     >>> fingerprint("quartet.errors") == fingerprint("quartet.errors", "quartet.errors")
@@ -31,6 +33,7 @@ def fingerprint(*modules: str, without: Collection[str] = (), homes: Homes = LIB
     Args:
         modules: dotted names, of what does the work.
         without: modules that are neither counted nor followed, and packages none of whose modules is.
+        defaults: the fields of settings count too, for what fills them in.
 
     Raises:
         ValueError: there is no such module.
@@ -41,19 +44,22 @@ def fingerprint(*modules: str, without: Collection[str] = (), homes: Homes = LIB
         if path is None:
             raise ValueError(f"{name} is no module of {', '.join(homes)}")
         starts.append(path)
-    return _fingerprint(tuple(starts), frozenset(without), tuple(homes.items()))
+    return _fingerprint(tuple(starts), frozenset(without), tuple(homes.items()), defaults)
 
 
 @cache
 def _fingerprint(
-    starts: tuple[Path, ...], without: frozenset[str], homes: tuple[tuple[str, Path], ...]
+    starts: tuple[Path, ...],
+    without: frozenset[str],
+    homes: tuple[tuple[str, Path], ...],
+    defaults: bool,
 ) -> str:
     own = dict(homes)
     found = closure(starts, without, own)
     kept = _built(found, own)
     parts = {}
     for path, whole in found.items():
-        fields = kept if is_settings(path, own) else None
+        fields = kept if is_settings(path, own) and not defaults else None
         if digest := _digest(path, whole, fields):
             parts[module_name(path, own)] = digest
     for file in _data_files(path for path, whole in found.items() if whole):

@@ -97,7 +97,7 @@ def test_a_run_holds_all_that_its_stage_did(params: Params) -> None:
     assert logged.data.metrics["seconds/total"] > 0
     assert logged.data.params["rerank.weights.step"] == "0.25"
     assert not any(key.startswith("models.") for key in logged.data.params)
-    assert attached(logged) == {"params.yaml", "tta.jsonl"}
+    assert attached(logged) == {"settings.json", "tta.jsonl"}
 
 
 def test_a_models_settings_are_flat_and_its_own(params: Params) -> None:
@@ -146,7 +146,7 @@ def test_a_restored_training_has_its_curve(params: Params) -> None:
     assert sync(params) == ["pretrain/tta"]
     (logged,) = runs(params)
     assert logged.data.metrics["validation_loss/seed-1"] == 5.25
-    assert attached(logged) == {"params.yaml", "tta.csv", "tta.jsonl"}
+    assert attached(logged) == {"settings.json", "tta.csv", "tta.jsonl"}
 
 
 def test_a_failed_run_does_not_stand_for_a_result(params: Params) -> None:
