@@ -20,7 +20,7 @@ DIGESTS = Path("artifacts/code.json")
 
 #: What changes no output: what it tells MLflow, the terminal and the timing files re-runs nothing.
 QUIET = tuple(f"pipeline.{name}" for name in ("tracking", "mlflow_store", "progress", "timing"))
-#: What reads params.yaml ends in the settings, which are dependencies; for `settings` it is code, and so are the defaults.
+#: What reads params.yaml ends in the settings, which are dependencies. For `settings` it is code, as the defaults are.
 READING = tuple(f"pipeline.params.{name}" for name in ("loading", "checked", "yaml_file"))
 READER = "settings"
 
