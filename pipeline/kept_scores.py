@@ -7,29 +7,16 @@ import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import get_args
 
 import numpy as np
 
-import quartet
 from pipeline.layout import Layout
 from pipeline.progress import bar
 from pipeline.scorers import Scorer
-from quartet.files import sha256
+from quartet import code
 from quartet.scoring.cache import ScoreCache
 from quartet.scoring.engine import score_all
-
-#: The code that decides a score, beside the model and the text: after a change of it nothing is taken over.
-CODE = (
-    "data",
-    "export",
-    "models",
-    "ngram",
-    "objectives",
-    "scoring",
-    "text",
-    "nbest/normalise.py",
-    "pretrained.py",
-)
 
 
 class KeptScores:
@@ -41,15 +28,7 @@ class KeptScores:
 
     def __init__(self, layout: Layout, name: str) -> None:
         self._folder = layout.resume(f"rerank@{name}", 0).parent  # no model can have this name
-        source = Path(quartet.__file__).parent
-        files = [
-            file
-            for part in CODE
-            for file in (
-                sorted((source / part).rglob("*.py")) if (source / part).is_dir() else [source / part]
-            )
-        ]
-        self._code = _digest(sha256(file) for file in files)
+        self._code = code.fingerprint(score_all.__module__, *(kind.__module__ for kind in get_args(Scorer)))
         self._asked: set[Path] = set()
 
     def scored(self, model: Scorer, texts: Sequence[str], masked: bool, label: str) -> dict[str, np.ndarray]:

@@ -250,7 +250,7 @@ STAGES: dict[str, Stage] = {
     "catalogue": Stage(
         _once,
         lambda layout, params, _: layout.catalogue(layout.all_nbest),
-        ("nbest", "tasks", "evaluate.rerank", "evaluate.attention"),
+        ("names.nbest", "names.tasks", "evaluate.rerank", "evaluate.attention"),
     ),
     "tasks": Stage(
         lambda params: tuple(params.tasks),
@@ -278,7 +278,7 @@ STAGES: dict[str, Stage] = {
         _rows("perplexity"),
         ("perplexity", "bootstrap", "device", "threads"),
     ),
-    "compare-losses": Stage(_once, _rows("compare-losses"), ("models", "seeds", "bootstrap")),
+    "compare-losses": Stage(_once, _rows("compare-losses"), ("names.models", "seeds", "bootstrap")),
     "pretrained": Stage(
         lambda params: tuple(params.pretrained),
         lambda layout, params, name: layout.pretrained(name) / MANIFEST,

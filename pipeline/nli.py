@@ -6,11 +6,9 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 
-import quartet
 from pipeline.layout import Layout
 from pipeline.nli_sets import NliSets, accuracy_row
 from pipeline.params import Params
@@ -21,13 +19,11 @@ from quartet.evaluation.intervals import Floats
 from quartet.evaluation.nli import AVERAGE, SEVEN
 from quartet.evaluation.sets.nli import LABELS, NliPair
 from quartet.evaluation.sts import mean_over_sets, similarities
-from quartet.files import sha256
 from quartet.results import Result
+from quartet.training.kept import tuning_code
 from quartet.training.siamese import Siamese
 
 TEST = "test"
-#: The code that decides what a tuning does: a change of it starts anew.
-CODE = ("models", "objectives", "data", "training", "text")
 
 
 def likeness_sets(params: Params, layout: Layout) -> list[Judged]:
@@ -80,7 +76,5 @@ def fingerprint(params: Params, train: Sequence[NliPair], model: str, seed: int)
     digest = hashlib.sha256(json.dumps([settings, model, seed], sort_keys=True).encode())
     for pair in train:
         digest.update(json.dumps(dataclasses.astuple(pair)).encode())
-    source = Path(quartet.__file__).parent
-    for path in sorted(path for folder in CODE for path in (source / folder).rglob("*.py")):
-        digest.update(sha256(path).encode())
+    digest.update(tuning_code("quartet.training.siamese").encode())
     return digest.hexdigest()[:16]

@@ -118,7 +118,10 @@ def repro(name: str = "") -> None:
     mend()
     params = load(PARAMS)
     layout = Layout(params.experiment)
-    for stage in changed_sources(params, layout):
+    changed = changed_sources(params, layout)
+    if changed:
+        dvc("repro", "settings")
+    for stage in changed:
         print(f"{stage}: its files have changed")
         dvc("repro", "--single-item", "--force", stage)
     dvc("repro")

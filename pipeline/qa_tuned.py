@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import quartet
 from pipeline.fetch import punkt_choice
 from pipeline.layout import Layout
 from pipeline.params import Params
@@ -19,16 +18,15 @@ from pipeline.race_rows import Chosen
 from quartet.evaluation.sets.race import ChoiceQuestion
 from quartet.evaluation.sets.squad import Question
 from quartet.evaluation.squad import Prediction
-from quartet.files import sha256
 from quartet.models.config import ModelConfig
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.segments import Segmenter, load_segmenter
+from quartet.training import multiple_choice, span_qa
+from quartet.training.kept import tuning_code
 from quartet.training.multiple_choice import choose, read_choices, tuned_chooser
 from quartet.training.span_qa import SpanReading, answer, question_windows, tuned_reader
 from quartet.training.tuning import Tuning
 
-#: The code that decides what a tuning does: a change of it starts anew.
-CODE = ("models", "objectives", "data", "training", "text")
 #: By split, the questions and what is said of them.
 Answered = dict[str, tuple[list[Question], list[Prediction]]]
 
@@ -50,7 +48,9 @@ def answered(
         max_answer=settings.max_answer,
         one_paragraph=positions == "released",
     )
-    key = fingerprint(settings, data.train, segmenter, model.fingerprint, positions, model.seed)
+    key = fingerprint(
+        settings, data.train, segmenter, model.fingerprint, positions, model.seed, span_qa.__name__
+    )
     weights = layout.resume(f"squad/{model.name}", model.seed) / f"{key}.safetensors"
     windows, cut = question_windows(model, data.train, reading, segmenter.spans)
     say(
@@ -77,7 +77,9 @@ def chosen(
 ) -> tuple[list[Chosen], Path]:
     """The choices on each split of a copy of the model that was tuned on the set, and where its weights are kept."""
     settings = params.race
-    key = fingerprint(settings, data.train, segmenter, model.fingerprint, positions, model.seed)
+    key = fingerprint(
+        settings, data.train, segmenter, model.fingerprint, positions, model.seed, multiple_choice.__name__
+    )
     weights = layout.resume(f"race/{model.name}", model.seed) / f"{key}.safetensors"
     passage_first = positions == "released"
     train, cut = read_choices(model, data.train, settings.max_length, segmenter.spans, passage_first)
@@ -139,24 +141,23 @@ def fingerprint(
     model: str,
     positions: str,
     seed: int,
+    code: str,
 ) -> str:
     """A name for tuned weights: equal only where settings, questions, sentences, model, seed and code are.
 
     Args:
         model: :attr:`LanguageModel.fingerprint` of what is tuned.
+        code: the module that tunes.
     """
     chosen = dataclasses.asdict(settings)
     for idle in ("positions", "train_limit", "judged_limit", "held_out", "max_answer"):
         chosen.pop(
             idle, None
         )  # the questions themselves are hashed; an answer's length matters after the training
-    parts = [chosen, model, positions, segmenter.provenance, seed]
+    parts = [chosen, model, positions, segmenter.provenance, seed, tuning_code(code)]
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
     for question in train:
         digest.update(json.dumps(dataclasses.astuple(question)).encode())
-    source = Path(quartet.__file__).parent
-    for path in sorted(path for folder in CODE for path in (source / folder).rglob("*.py")):
-        digest.update(sha256(path).encode())
     return digest.hexdigest()[:16]
 
 

@@ -34,6 +34,7 @@ from pipeline.mlflow_store import Store, open_store
 from pipeline.params import Params
 from pipeline.progress import say
 from pipeline.results import timings
+from pipeline.settings import SETTINGS
 from pipeline.timing import Stopwatch, read_timings
 from pipeline.tracked import models, repro
 from pipeline.tracked.inputs import Input, in_words, inputs
@@ -179,7 +180,7 @@ class Note:
         store.inputs(run_id, self.read)
         store.metrics(run_id, self.points)
         file, digest = self.settings
-        attached = [*self.attached, *([(file, None)] if digest == _digest(file) else [])]
+        attached = [*self.attached, *([(file, None)] if digest == _digest(Path(file)) else [])]
         for path, folder in attached:
             if Path(path).exists():
                 store.artifact(run_id, Path(path), folder)
@@ -207,13 +208,12 @@ def stage_run(
     variant: str = "",
     *,
     run_id: str | None = None,
-    params_file: str = "params.yaml",
 ) -> Iterator[Run]:
     """A run for the time of the block, FINISHED or FAILED as the block ends.
 
-    Its settings, params.yaml and the datasets that it read are logged with it; its record, attached and hashed, its
-    durations and the models that it trained after it. Where a ``dvc repro`` runs the stage, the run is a child of that
-    one's run.
+    Its settings, those of the whole pipeline and the datasets that it read are logged with it; its record,
+    attached and hashed, its durations and the models that it trained after it. Where a ``dvc repro`` runs the stage,
+    the run is a child of that one's run.
 
     Args:
         stage, variant: as in dvc.yaml: ``stage_run(params, "sts", "tta")`` for ``sts@tta``.
@@ -223,7 +223,7 @@ def stage_run(
         InputError: MLflow cannot be reached.
     """
     open_run = _live if stage in LIVE else _noted
-    with open_run(params, stage, variant, run_id, params_file) as run:
+    with open_run(params, stage, variant, run_id) as run:
         warned = _Warnings(run)
         logging.getLogger("quartet").addHandler(warned)
         started = time.perf_counter()
@@ -246,7 +246,7 @@ def stage_run(
 
 
 @contextmanager
-def _live(params: Params, stage: str, variant: str, run_id: str | None, params_file: str) -> Iterator[Run]:
+def _live(params: Params, stage: str, variant: str, run_id: str | None) -> Iterator[Run]:
     """A run that MLflow sees from its start."""
     layout = Layout(params.experiment)
     store = open_store(params.experiment)
@@ -258,7 +258,7 @@ def _live(params: Params, stage: str, variant: str, run_id: str | None, params_f
     try:
         read = _reads(params, layout, stage, variant)
         store.params(opened, stage_params(params, stage, variant))
-        store.artifact(opened, Path(params_file), None)
+        store.artifact(opened, SETTINGS, None)
         store.inputs(opened, read)
         yield Run(_Live(store, opened), opened, variant, Stopwatch(layout, stage, variant))
         if stage in STAGES:
@@ -272,7 +272,7 @@ def _live(params: Params, stage: str, variant: str, run_id: str | None, params_f
 
 
 @contextmanager
-def _noted(params: Params, stage: str, variant: str, _: str | None, params_file: str) -> Iterator[Run]:
+def _noted(params: Params, stage: str, variant: str, _: str | None) -> Iterator[Run]:
     """A run that MLflow is told of later; at once where it fails."""
     layout = Layout(params.experiment)
     place = layout.note(stage, variant)
@@ -280,7 +280,7 @@ def _noted(params: Params, stage: str, variant: str, _: str | None, params_file:
         name=run_name(stage, variant),
         own_tags=_tags(params, stage, variant, None),
         params=stage_params(params, stage, variant),
-        settings=(params_file, _digest(params_file)),
+        settings=(str(SETTINGS), _digest(SETTINGS)),
         read=_reads(params, layout, stage, variant),
         of=repro.current(),
         started=_now(),
@@ -326,7 +326,7 @@ def tell_noted(store: Store, params: Params) -> None:
     _close(store, parents, "FINISHED")
 
 
-def sync(params: Params, rows: Sequence[Result] = (), params_file: str = "params.yaml") -> list[str]:
+def sync(params: Params, rows: Sequence[Result] = ()) -> list[str]:
     """Make the runs of all notes; then one, tagged ``restored``, for every present result that no finished run has.
 
     Args:
@@ -350,7 +350,7 @@ def sync(params: Params, rows: Sequence[Result] = (), params_file: str = "params
             name=name,
             own_tags={**_tags(params, stage, variant, None), "restored": "true", "content": sha256(path)},
             params=stage_params(params, stage, variant),
-            settings=(params_file, _digest(params_file)),
+            settings=(str(SETTINGS), _digest(SETTINGS)),
             read=list(inputs(params, layout, stage, variant)),
         )
         run = Run(note, "", variant, Stopwatch(layout, stage, variant))
@@ -380,8 +380,8 @@ def _reads(params: Params, layout: Layout, stage: str, variant: str) -> list[Inp
     return read
 
 
-def _digest(path: str) -> str:
-    return sha256(Path(path)) if Path(path).is_file() else ""
+def _digest(path: Path) -> str:
+    return sha256(path) if path.is_file() else ""
 
 
 def _now() -> int:

@@ -25,7 +25,7 @@ JUDGED_BY: dict[str, tuple[str, ...]] = {
     "rerank": ("wer", "bleu"),
     "sts": ("pearson",),
     "wordsim": ("spearman",),
-    "finetune": ("accuracy",),
+    "classification": ("accuracy",),
     "glue": ("matthews", "f1", "spearman", "accuracy"),
     "nli": ("spearman",),
     "squad": ("f1",),
@@ -33,9 +33,7 @@ JUDGED_BY: dict[str, tuple[str, ...]] = {
     "blimp": ("accuracy",),
 }
 #: Tables whose column is not called as they are.
-COLUMNS = {"training": "loss", "perplexity": "loss"}
-#: The split of the tables of fine-tuning by cross-validation, which are called as their sets are.
-FOLDS = "cross-validation"
+COLUMNS = {"training": "loss", "perplexity": "loss", "classification": "finetune"}
 #: The readings of a model that stand for it; the others, and the parts of sets, are in the report.
 MAIN = ("", "context")
 SPLITS = ("test", "dev", "valid")
@@ -51,10 +49,9 @@ def metrics(rows: Iterable[Result]) -> Metrics:
     values: defaultdict[tuple[str, str, str, str, str], list[float]] = defaultdict(list)
     for row in rows:
         system, _, reading = row.system.partition("/")
-        table = "finetune" if row.split == FOLDS else row.table
         whole = reading in MAIN and not system.endswith("-intact") and "/" not in row.dataset
-        if whole and row.metric in JUDGED_BY.get(table, ()):
-            values[system, table, row.dataset, row.metric, row.split].append(row.value)
+        if whole and row.metric in JUDGED_BY.get(row.table, ()):
+            values[system, row.table, row.dataset, row.metric, row.split].append(row.value)
 
     def preference(key: tuple[str, str, str, str, str]) -> tuple[int, int]:
         _, table, _, metric, split = key

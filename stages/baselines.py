@@ -9,11 +9,12 @@ from pipeline.held_out import held_out_sentences
 from pipeline.layout import TOKENIZER, Layout, pairs
 from pipeline.lists import SPLITS, Ranker, judged, rows_of_choice
 from pipeline.nli_sets import baseline_rows as nli_baselines
-from pipeline.params import Params, load
+from pipeline.params import Params
 from pipeline.progress import say
 from pipeline.qa_baselines import race_baselines, squad_baselines
 from pipeline.results import rows_of
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.similarity import System, judged_sets, similarity_rows, texts_of
 from pipeline.task_sets import sets_of
 from pipeline.tracking import stage_run
@@ -167,7 +168,7 @@ def classifiers(params: Params, layout: Layout) -> list[Result]:
             predicted = cross_validate(labelled, fit_predict, params.finetune.folds, params.seeds[0])
             measures = classification_measures(gold, predicted, max(gold), params.bootstrap, params.seeds[0])
             found += rows(
-                params, measures, dataset, system, dataset, "cross-validation", f"{len(gold)} texts"
+                params, measures, "classification", system, dataset, "cross-validation", f"{len(gold)} texts"
             )
     return found
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pipeline.layout import Layout
-from pipeline.params import load
 from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.scorers import Scorer, scorers
+from pipeline.settings import load
 from pipeline.task_sets import sets_of
 from pipeline.tracking import stage_run
 from quartet.evaluation.blimp import blimp_measures, choices, gathered

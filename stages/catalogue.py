@@ -8,8 +8,9 @@ from __future__ import annotations
 import itertools
 
 from pipeline.layout import Layout
-from pipeline.params import TASK_STAGES, load
+from pipeline.params import TASK_STAGES
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.tracking import stage_run
 from quartet.files import write_json
 

@@ -16,10 +16,11 @@ from pipeline.lists import (
     systems,
     tried,
 )
-from pipeline.params import Params, load
+from pipeline.params import Params
 from pipeline.progress import say
 from pipeline.results import rows_of
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.tracking import stage_run
 from quartet.errors import InputError
 from quartet.nbest.combine import combine

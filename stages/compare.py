@@ -7,10 +7,11 @@ from pathlib import Path
 
 from pipeline.layout import Layout
 from pipeline.lists import combined_name, metric_of, systems
-from pipeline.params import Params, load
+from pipeline.params import Params
 from pipeline.progress import say
 from pipeline.results import rows_of
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.tracking import stage_run
 from quartet.nbest.compare import compare
 from quartet.nbest.rescored import read_rescored

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 
 from pipeline.layout import Layout
-from pipeline.params import load
 from pipeline.progress import say
 from pipeline.results import rows_of
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.tracking import stage_run
 from quartet.evaluation.document_losses import read_losses
 from quartet.results import Result, write_results

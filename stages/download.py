@@ -6,9 +6,10 @@ from pathlib import Path
 
 from pipeline.fetch import fetch_one
 from pipeline.layout import Layout
-from pipeline.params import entry, load
+from pipeline.params import entry
 from pipeline.progress import say
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.tracking import stage_run
 
 

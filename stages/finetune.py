@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from pipeline.layout import Layout
-from pipeline.params import Params, load
+from pipeline.params import Params
 from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.task_sets import sets_of
 from pipeline.tracking import stage_run
 from pipeline.trained import trained
@@ -40,7 +41,7 @@ def finetune(name: str) -> None:
                 rows += rows_of(
                     measures,
                     params=params,
-                    table=dataset,
+                    table="classification",
                     system=name,
                     dataset=dataset,
                     split="cross-validation",

@@ -7,9 +7,9 @@ from typing import Any
 
 from pipeline.glue_rows import rows_of_search, summary, write_submission
 from pipeline.layout import Layout
-from pipeline.params import load
 from pipeline.progress import bar, say
 from pipeline.run import hardware, main
+from pipeline.settings import load
 from pipeline.task_sets import sets_of
 from pipeline.tracking import stage_run
 from pipeline.trained import trained

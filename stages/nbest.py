@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import NBestLists, entry, load
+from pipeline.params import NBestLists, entry
 from pipeline.params.checked import nearest
 from pipeline.progress import say
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.tracking import stage_run
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json, write_jsonl

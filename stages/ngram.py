@@ -10,10 +10,11 @@ import numpy as np
 from pipeline.held_out_texts import HeldOutTexts, held_out_texts
 from pipeline.layout import TOKENIZER, Layout
 from pipeline.ngrams import ngram_model
-from pipeline.params import Ngram, Params, entry, load
+from pipeline.params import Ngram, Params, entry
 from pipeline.progress import say, track
 from pipeline.results import rows_of
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.tracking import stage_run
 from quartet.evaluation.perplexity import perplexity_measures
 from quartet.files import atomic_dir, sha256

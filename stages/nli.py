@@ -7,9 +7,9 @@ import dataclasses
 from pipeline.layout import Layout
 from pipeline.nli import accuracy_rows, fingerprint, likeness_rows, likeness_sets
 from pipeline.nli_sets import nli_sets
-from pipeline.params import load
 from pipeline.progress import bar, say
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.similarity import System, texts_of
 from pipeline.tracking import stage_run
 from pipeline.trained import trained

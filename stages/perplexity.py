@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pipeline.held_out import held_out_sentences
 from pipeline.layout import Layout
-from pipeline.params import entry, load
+from pipeline.params import entry
 from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.tracking import stage_run
 from pipeline.trained import check_encoding, trained
 from quartet.evaluation.document_losses import DocumentLosses, nats_of, write_losses

@@ -8,14 +8,15 @@ import json
 import shutil
 from pathlib import Path
 
-import quartet
 from pipeline.launch import follows, launch
 from pipeline.layout import MANIFEST, TOKENIZER, Layout
-from pipeline.params import Model, Params, entry, load
+from pipeline.params import Model, Params, entry
 from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import choose_device, hardware, main, set_threads
+from pipeline.settings import load
 from pipeline.tracking import Run, stage_run
+from quartet import code
 from quartet.files import atomic_dir, atomic_path, read_json, sha256, write_json
 from quartet.models.checkpoint import ModelCard, copy_model, load_card, save_model
 from quartet.pretrained import content_hash, local_folder
@@ -27,9 +28,6 @@ from quartet.training.callbacks import Progress, Report
 from quartet.training.fit import Trained, fit
 from quartet.training.flops import training_flops
 from quartet.training.processes import Machine
-
-#: The code that decides what a training does: a change of it starts anew.
-CODE = ("models", "objectives", "data", "training", "text")
 
 
 def pretrain(name: str) -> None:
@@ -88,13 +86,11 @@ def pretrain(name: str) -> None:
 def fingerprint(layout: Layout, model: Model, seed: int, device: str) -> str:
     """A name for one training: equal only where settings, data, seed, kind of device, code and `init_from` are."""
     encoded = layout.encoded(model.corpus, model.tokenizer)
-    source = Path(quartet.__file__).parent
-    code = sorted(path for folder in CODE for path in (source / folder).rglob("*.py"))
     parts = [
         json.dumps(dataclasses.asdict(model), sort_keys=True),
         *(sha256(path) for path in sorted(encoded.iterdir())),
         sha256(layout.tokenizer(model.tokenizer) / TOKENIZER),
-        *(sha256(path) for path in code),
+        code.fingerprint("quartet.training.fit", "quartet.models.checkpoint"),
         str(seed),
         device,
     ]

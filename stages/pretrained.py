@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import entry, load
+from pipeline.params import entry
 from pipeline.progress import say
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.tracking import stage_run
 from quartet.files import MANIFEST_VERSION, atomic_dir, write_json
 from quartet.pretrained import files_hash, local_folder

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.layout import Layout
-from pipeline.params import load
 from pipeline.qa import race_sets
 from pipeline.qa_tuned import chosen, clear, punkt, readings
 from pipeline.race_rows import race_rows
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.tracking import stage_run
 from pipeline.trained import trained
 from quartet.evaluation.race import write_choices

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import entry, load
+from pipeline.params import entry
 from pipeline.params.checked import nearest
 from pipeline.params.recogniser import Recogniser
 from pipeline.progress import bar, say
 from pipeline.run import choose_device, main, set_threads
+from pipeline.settings import load
 from pipeline.tracking import Run, stage_run
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json

@@ -12,10 +12,11 @@ from pathlib import Path
 from pipeline import views
 from pipeline.facts import gather
 from pipeline.layout import Layout, instances, record
-from pipeline.params import Params, load
+from pipeline.params import Params
 from pipeline.progress import say
 from pipeline.results import results, rows_of, timings
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.timing import read_timings
 from pipeline.tracking import stage_run, sync
 from quartet.errors import InputError

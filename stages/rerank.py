@@ -5,10 +5,10 @@ from __future__ import annotations
 from pipeline.kept_scores import KeptScores
 from pipeline.layout import Layout
 from pipeline.lists import SPLITS, Ranker, judged
-from pipeline.params import load
 from pipeline.reranking import Reading, rerank_lists
 from pipeline.run import main
 from pipeline.scorers import Scorer, scorers
+from pipeline.settings import load
 from pipeline.tracking import stage_run
 from quartet.files import atomic_path, write_json
 from quartet.results import Result, write_results

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.layout import Layout
-from pipeline.params import Params, entry, load
+from pipeline.params import Params, entry
 from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import choose_device, device_name, main
+from pipeline.settings import load
 from pipeline.tracking import stage_run
 from pipeline.trained import trained
 from quartet.errors import InputError

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pipeline.fetch import fetched, punkt_choice
 from pipeline.layout import Layout
-from pipeline.params import entry, load
+from pipeline.params import entry
 from pipeline.progress import bar, say
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.tracking import stage_run
 from quartet.text.hub import Hub
 from quartet.text.hub_config import HubConfig

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.layout import Layout
-from pipeline.params import load
 from pipeline.progress import say
 from pipeline.qa import squad_sets
 from pipeline.qa_tuned import answered, clear, punkt, readings
 from pipeline.results import rows_of
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.tracking import stage_run
 from pipeline.trained import trained
 from quartet.evaluation.squad import squad_measures, write_predictions

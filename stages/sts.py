@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from pipeline.layout import Layout
-from pipeline.params import load
 from pipeline.progress import bar
 from pipeline.run import main
 from pipeline.scorers import scorers
+from pipeline.settings import load
 from pipeline.similarity import System, judged_sets, similarity_rows, texts_of
 from pipeline.tracking import stage_run
 from quartet.errors import InputError

@@ -10,9 +10,10 @@ from typing import Any
 
 from pipeline.fetch import Unavailable, fetch
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import Params, Task, entry, load
+from pipeline.params import Params, Task, entry
 from pipeline.progress import say
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.task_sets import check_roles, file_name, published, read_task
 from pipeline.tracking import stage_run
 from quartet.errors import InputError

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.layout import MANIFEST, TOKENIZER, Layout
-from pipeline.params import Tokenizer, entry, load
+from pipeline.params import Tokenizer, entry
 from pipeline.progress import say
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.tracking import stage_run
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
 from quartet.pretrained import local_folder

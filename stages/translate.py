@@ -11,13 +11,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-import quartet
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import Params, Translator, entry, load
+from pipeline.params import Params, Translator, entry
 from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import choose_device, hardware, main, set_threads
+from pipeline.settings import load
 from pipeline.tracking import Run, stage_run
+from quartet import code
 from quartet.files import MANIFEST_VERSION, atomic_dir, atomic_path, read_json, sha256, write_json
 from quartet.nbest.generate import beam, translation, writing
 from quartet.nbest.generate.pairs import encode_pairs
@@ -26,10 +27,9 @@ from quartet.nbest.generate.training import fit_translator
 from quartet.nbest.generate.vocabulary import train_pieces
 from quartet.results import Measure, Result, write_results
 
-#: The code that decides what a training does: a change of it starts anew. The search is no part of it.
-CODE = (
-    *(f"nbest/generate/{name}.py" for name in ("pairs", "parallel", "training", "translation", "vocabulary")),
-    *(f"training/{name}.py" for name in ("callbacks", "divergence", "fit", "optim", "randomness")),
+#: What the text, the vocabulary, the training and the files of a translator are made by. The search is no part of it.
+TRAINING = tuple(
+    f"quartet.nbest.generate.{name}" for name in ("pairs", "vocabulary", "training", "translation")
 )
 SPLITS = ("train", "dev", "test")
 #: Whose version may change a number.
@@ -99,14 +99,13 @@ def translate(name: str) -> None:
 
 def fingerprint(settings: Translator, files: dict[str, list[Path]], device: str) -> str:
     """A name for one training: equal only where what it depends on is. The beam and the test text may differ."""
-    source = Path(quartet.__file__).parent
     chosen = {
         key: value for key, value in dataclasses.asdict(settings).items() if key not in ("beam", "test")
     }
     parts = [
         json.dumps(chosen, sort_keys=True),
         *(sha256(path) for split in ("train", "dev") for path in files[split]),
-        *(sha256(source / path) for path in CODE),
+        code.fingerprint(*TRAINING),
         device,
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

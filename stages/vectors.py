@@ -6,9 +6,10 @@ from pathlib import Path
 
 from pipeline.fetch import fetch_one, fetched
 from pipeline.layout import Layout
-from pipeline.params import entry, load
+from pipeline.params import entry
 from pipeline.progress import say
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.similarity import System, judged_rows, judged_sets, similarity_rows, texts_of
 from pipeline.tracking import stage_run
 from quartet.errors import InputError

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pipeline.layout import Layout
-from pipeline.params import load
 from pipeline.progress import say
 from pipeline.results import rows_of
 from pipeline.run import main
+from pipeline.settings import load
 from pipeline.task_sets import sets_of
 from pipeline.tracking import stage_run
 from pipeline.trained import trained

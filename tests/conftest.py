@@ -39,9 +39,21 @@ def _own_mlflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to work in, with the settings of the preset tiny as its params.yaml."""
+    """An empty folder to work in, with the settings of the preset tiny as its params.yaml.
+
+    A stage that a test calls finds what params.yaml says then, as after `dvc repro settings`.
+    """
+    from pipeline import settings
+    from pipeline.params import load
+
+    def written() -> bytes:
+        settings.write(load())
+        return settings.SETTINGS.read_bytes()
+
     shutil.copyfile(ROOT / "presets" / "tiny.yaml", tmp_path / "params.yaml")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(settings, "read", written)
+    written()
     return tmp_path
 
 

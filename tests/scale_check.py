@@ -59,6 +59,7 @@ class Workplace:
             model["training"] = {**model["training"], **changes, "checkpoint_every": steps}
         settings = {**self.settings, **({"trainer": trainer} if trainer else {})}
         (self.folder / "params.yaml").write_text(json.dumps(settings), encoding="utf-8")
+        self.run("settings")
 
     def run(self, stage: str, *variant: str) -> None:
         """Run a stage in this process: to start one takes longer than these trainings."""

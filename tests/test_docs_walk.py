@@ -20,17 +20,16 @@ import pytest
 from pipeline.params.yaml_file import read_yaml
 from tests.committed import copy_project
 from tests.documents import FENCE, lines_of
-from tests.dvc_file import drop_code
+from tests.edit_matrix import replace_scripts
 from tests.imports import ROOT
 
 #: What a shell runs of a page; the lines of other programs are left out.
 PROGRAMS = re.compile(r"(?:[A-Z_]+=\S+ )*(?:dvc|git|cp|sed|wait)\b")
-#: Stands for every script of stages/.
+#: Stands for every script of stages/, and is told the stage's name.
 SCRIPT = """
 import hashlib, json, pathlib, shutil, sys
 import yaml
-stage = sys.argv[0].rsplit("/", 1)[-1].removesuffix(".py").replace("_", "-")
-name = f"{stage}@{'-'.join(sys.argv[1:])}" if sys.argv[1:] else stage
+name = "@".join([sys.argv[1], *filter(None, ["-".join(sys.argv[2:])])])
 settings = pathlib.Path("params.yaml").read_bytes()
 experiment = yaml.safe_load(settings)["experiment"]
 text = hashlib.sha256(settings).hexdigest()
@@ -54,9 +53,7 @@ class Walk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         copy_project(folder, "tests/", "weights/", "reports/small")
-        for script in (folder / "stages").glob("[!_]*.py"):
-            script.write_text(SCRIPT)
-        drop_code(folder / "dvc.yaml")
+        replace_scripts(folder, SCRIPT)
         (folder / "dvc.lock").unlink()
         self.run("git init -q -b main")
         for setting in ("user.name test", "user.email test@localhost", "commit.gpgsign false"):
@@ -100,6 +97,7 @@ class Walk:
         """What a line of the shell says; it must not fail."""
         environment = os.environ | {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(self.folder / "src"),
             "DVC_NO_ANALYTICS": "1",
         }
         done = subprocess.run(

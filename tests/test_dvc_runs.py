@@ -2,111 +2,24 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import os
-import shutil
-import subprocess
-import sys
-from collections.abc import Callable
+import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.dvc_file import drop_code
-from tests.imports import ROOT
-
-#: What is edited here of the code that stages depend on: a module, and two folders.
-MODULE, FOLDERS = "src/quartet/nbest/rerank.py", ("pipeline/params", "src/quartet/nbest/formats")
-#: Takes the place of every script in stages/: writes each of the stage's outputs, different for different inputs.
-SCRIPT = """
-import hashlib, json, pathlib, sys
-stage = sys.argv[0].rsplit("/", 1)[-1].removesuffix(".py").replace("_", "-")
-name = f"{stage}@{'-'.join(sys.argv[1:])}" if sys.argv[1:] else stage
-known = json.loads(pathlib.Path("stages.json").read_text())[name]
-text = json.dumps(known["params"], sort_keys=True)
-for dep in known["deps"]:
-    root = pathlib.Path(dep)
-    files = sorted(path for path in root.rglob("*") if path.is_file()) if root.is_dir() else [root]
-    text += "".join(path.read_text() for path in files)
-for out in known["outs"]:
-    path = pathlib.Path(out)
-    if path.suffix:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    else:
-        path.mkdir(parents=True, exist_ok=True)
-        path = path / "made"
-    path.write_text(name + hashlib.sha256(text.encode()).hexdigest())
-"""
-
+from pipeline.params.yaml_file import read_yaml
+from tests.edit_matrix import EDITS, Pipeline, ran
 
 #: What follows wherever lists were reranked anew.
 AFTER_RERANKING = {"combine", "compare", "report"}
 #: Evaluations on the preset's examples of published sets.
 ON_SETS = ("sts", "glue", "nli", "squad", "race", "blimp")
-
-
-class Pipeline:
-    """A copy of the pipeline in a folder of its own, with scripts that take no time."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        for name in ("dvc.yaml", ".dvcignore", "pipeline", "src"):
-            source = ROOT / name
-            if source.is_dir():
-                shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copyfile(source, folder / name)
-        drop_code(folder / "dvc.yaml", MODULE, *FOLDERS)
-        self.params = (ROOT / "presets" / "tiny.yaml").read_text(encoding="utf-8")
-        self.edit(lambda text: text)
-        lists = folder / "data" / "nbest" / "sample-speech"
-        lists.mkdir(parents=True)
-        for split in ("dev", "test"):
-            (lists / f"{split}.json").write_text("{}")
-        (folder / "stages").mkdir()
-        (folder / "stages" / "__init__.py").touch()
-        for stage in (ROOT / "dvc.yaml").read_text(encoding="utf-8").split("python -m stages.")[1:]:
-            (folder / "stages" / f"{stage.split()[0]}.py").write_text(SCRIPT)
-        self.dvc("init", "--no-scm", "--quiet")
-        self.dvc("config", "core.analytics", "false")
-
-    def edit(self, change: Callable[[str], str]) -> None:
-        """Write params.yaml, changed."""
-        changed = change(self.params)
-        (self.folder / "params.yaml").write_text(changed, encoding="utf-8")
-
-    def dvc(self, *arguments: str) -> str:
-        """What a command of DVC says."""
-        environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-        command = [sys.executable, "-m", "dvc", *arguments]
-        done = subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
-    def repro(self) -> set[str]:
-        """Bring everything up to date; returns the stages that ran."""
-        (self.folder / "stages.json").write_text(json.dumps(self._stages()))
-        said = self.dvc("repro")
-        return {line.split("'")[1] for line in said.splitlines() if line.startswith("Running stage")}
-
-    def _stages(self) -> dict[str, Any]:
-        from dvc.dependency.param import ParamsDependency
-        from dvc.repo import Repo
-
-        with Repo(self.folder) as repo:
-            found = {}
-            for stage in repo.index.stages:
-                settings = [dep for dep in stage.deps if isinstance(dep, ParamsDependency)]
-                found[stage.name] = {
-                    "params": [dep.read_params(flatten=True) for dep in settings],
-                    "deps": [dep.def_path for dep in stage.deps if dep not in settings],
-                    "outs": [out.def_path for out in stage.outs],
-                }
-            return json.loads(json.dumps(found, default=str))  # type: ignore[no-any-return]
+#: Whatever reads the model `tta`.
+READS_TTA = {
+    f"{stage}@tta" for stage in ("perplexity", "rerank", "wordsim", "finetune", "attention", *ON_SETS)
+}
+TUNED = {f"{stage}@tta" for stage in ("finetune", "glue", "nli", "squad", "race")}
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +28,8 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Pipeline:
     made = Pipeline(tmp_path_factory.mktemp("runs"))
     ran = made.repro()
     assert {
+        "code",
+        "settings",
         "download@wikipedia-sample",
         "encode@wikipedia-sample-wordpiece-1k",
         "pretrain@tta",
@@ -126,10 +41,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Pipeline:
 @pytest.fixture
 def pipeline(done: Pipeline, tmp_path: Path) -> Pipeline:
     """A copy in which everything is up to date."""
-    own = copy.copy(done)
-    own.folder = tmp_path / "run"
-    shutil.copytree(done.folder, own.folder)
-    return own
+    return done.copied(tmp_path / "run")
 
 
 def test_nothing_is_left_to_do(pipeline: Pipeline) -> None:
@@ -142,25 +54,28 @@ def test_an_edit_of_one_model_re_runs_what_hangs_on_it(pipeline: Pipeline) -> No
     evaluations = {
         f"{stage}@tta" for stage in ("perplexity", "rerank", "wordsim", "finetune", "attention", *ON_SETS)
     }
-    assert pipeline.repro() == {"pretrain@tta", "compare-losses", "runtime"} | evaluations | AFTER_RERANKING
+    assert (
+        pipeline.repro()
+        == {"settings", "pretrain@tta", "compare-losses", "runtime"} | evaluations | AFTER_RERANKING
+    )
 
 
 def test_a_new_model_runs_alone_whatever_its_name(pipeline: Pipeline) -> None:
     entry = pipeline.params[pipeline.params.index("  tta:\n") : pipeline.params.index("  segatron-xl:")]
     pipeline.edit(lambda text: text.replace(entry, entry + entry.replace("  tta:\n", "  bert-:\n", 1)))
     of_all = {"compare-losses", "runtime"}  # each model beside the others
-    assert pipeline.repro() == {"pretrain@bert-", "perplexity@bert-", "report"} | of_all
+    assert pipeline.repro() == {"settings", "pretrain@bert-", "perplexity@bert-", "report"} | of_all
 
 
 def test_a_deleted_model_leaves_the_report(pipeline: Pipeline) -> None:
     entry = pipeline.params[pipeline.params.index("  segatron-xl:") : pipeline.params.index("pretrained:")]
     pipeline.edit(lambda text: text.replace(entry, "\n"))
-    assert pipeline.repro() == {"compare-losses", "report"}
+    assert pipeline.repro() == {"settings", "compare-losses", "report"}
 
 
 def test_an_edit_of_an_evaluation_trains_nothing(pipeline: Pipeline) -> None:
     pipeline.edit(lambda text: text.replace("weights: exact", "weights: {start: 0.0, stop: 1.0, step: 0.5}"))
-    assert pipeline.repro() == {"rerank@tta", "rerank@ngram-3"} | AFTER_RERANKING
+    assert pipeline.repro() == {"settings", "rerank@tta", "rerank@ngram-3"} | AFTER_RERANKING
 
 
 def test_a_changed_list_re_runs_what_reads_lists(pipeline: Pipeline) -> None:
@@ -183,15 +98,93 @@ def test_no_list_no_task_and_nothing_to_evaluate_is_fine(pipeline: Pipeline) -> 
     from pipeline.params import load
 
     load(pipeline.folder / "params.yaml")
-    assert pipeline.repro() == {"catalogue", "baselines", "runtime"} | AFTER_RERANKING
+    assert pipeline.repro() == {"settings", "catalogue", "baselines", "runtime"} | AFTER_RERANKING
 
 
-def test_an_edit_of_the_code_re_runs_what_imports_it(pipeline: Pipeline) -> None:
-    for name in (MODULE, "pipeline/tracking.py"):
-        path = pipeline.folder / name
-        path.write_text(path.read_text() + "# changed\n")
-    assert pipeline.repro() == {"rerank@tta", "rerank@ngram-3", "baselines"} | AFTER_RERANKING
-    for name in FOLDERS:
-        (pipeline.folder / name / "__pycache__").mkdir()
-        (pipeline.folder / name / "__pycache__" / "any.pyc").touch()
-    assert pipeline.repro() == set()
+#: What follows from other text.
+ALL_BUT_SETS = {
+    *("segment@wikipedia-sample", "tokenizer@wordpiece-1k", "encode@wikipedia-sample-wordpiece-1k"),
+    *("pretrain@tta", "pretrain@segatron-xl", "perplexity@segatron-xl", "compare-losses", "ngram@ngram-3"),
+    *("rerank@ngram-3", "baselines", "runtime"),
+    *READS_TTA,
+    *AFTER_RERANKING,
+}
+#: Whatever trains or reads the model `tta`, and what compares the models.
+ON_TTA = {"pretrain@tta", "compare-losses", "runtime"} | READS_TTA | AFTER_RERANKING
+RERANKED = {"rerank@tta", "rerank@ngram-3"} | AFTER_RERANKING
+
+#: What is edited -> the stages that run.
+RUNS: dict[str, set[str]] = {
+    "a docstring that all import": {"code"},
+    "a comment in a training": {"code"},
+    "a reader of corpora": {"code"} | ALL_BUT_SETS,
+    "an objective": {"code", "pretrain@segatron-xl", "perplexity@segatron-xl", "rerank@ngram-3"} | ON_TTA,
+    "a format of N-best lists": {"code", "nbest@sample-speech", "baselines"} | RERANKED,
+    "the reranking": {"code", "baselines"} | RERANKED,
+    "a measure of SQuAD": {"code", "squad@tta", "race@tta", "baselines", "report"},
+    "a section of the report": {"code", "report"},
+    "the style of the page": {"code", "report"},
+    "what MLflow is told": {"code"},
+    "a command that no stage uses": {"code"},
+    "the script of a stage": {"code", "sts@tta", "report"},
+    "a check of params.yaml": {"code", "settings"},
+    "a default of one model's training": {"code", "settings"} | ON_TTA,
+    "a default of an evaluation": {"code", "settings", "finetune@tta", "report"},
+    "a number of one model": {"settings"} | ON_TTA,
+    "a number of an evaluation": {"settings"} | RERANKED,
+    "a comment in params.yaml": {"settings"},
+    "the number of processes": {"settings"},
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_runs_what_depends_on_it(pipeline: Pipeline, name: str) -> None:
+    EDITS[name](pipeline)
+    assert pipeline.repro() == RUNS[name]
+
+
+def test_a_mistake_anywhere_in_the_settings_ends_the_run_before_anything_else(pipeline: Pipeline) -> None:
+    pipeline.edit(lambda text: text.replace("limit: 20", "limit: 21").replace("folds: 2", "fold: 2"))
+    said = pipeline.dvc("repro", "segment", fails=True)
+    assert ran(said) == {"settings"}
+    assert "settings: params.yaml: finetune.fold: unknown key; the nearest known key is 'folds'" in said
+
+
+def test_an_edit_while_stages_run_reaches_none_of_them(pipeline: Pipeline) -> None:
+    pipeline.edit(lambda text: text.replace("limit: 20", "limit: 21"))
+    pipeline.note_outs()
+    waiting, go = pipeline.folder / "waiting", pipeline.folder / "go"
+    pipeline.edit_file("fake.py", lambda text: WAIT + text)
+    process = pipeline.start("repro")
+    while not waiting.exists():
+        assert process.poll() is None
+        time.sleep(0.1)
+    edited = pipeline.params.replace("limit: 20", "limit: 21").replace("steps: 30", "steps: 31", 1)
+    (pipeline.folder / "params.yaml").write_text(edited)
+    go.touch()
+    first = ran(process.communicate()[0])
+    assert process.returncode == 0
+    assert {"settings", "segment@wikipedia-sample", "pretrain@tta", "report"} <= first
+    assert steps_of(pipeline) == (30, 30)
+    assert {"settings", "pretrain@tta"} <= pipeline.repro()
+    assert steps_of(pipeline) == (31, 31)
+
+
+#: Before a stage `segment`: until the file `go` is there.
+WAIT = """
+import pathlib as p, sys as s, time as t
+if s.argv[1] == "segment":
+    p.Path("waiting").touch()
+    while not p.Path("go").exists():
+        t.sleep(0.1)
+"""
+
+
+def steps_of(pipeline: Pipeline) -> tuple[int, int]:
+    """The steps of the model tta: in the settings, and in what DVC has noted of its training."""
+    settings = json.loads((pipeline.folder / "artifacts" / "settings.json").read_text())
+    noted = read_yaml(pipeline.folder / "dvc.lock")["stages"]["pretrain@tta"]["params"]
+    return tuple(
+        one["training"]["steps"]
+        for one in (settings["models"]["tta"], noted["artifacts/settings.json"]["models.tta"])
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,57 +9,33 @@ from typing import Any
 
 import pytest
 
+import pipeline.code
+import pipeline.settings
 from pipeline.layout import STAGES, Layout, instances, record
 from pipeline.params import load
 from pipeline.params.yaml_file import read_yaml
 from stages.report import REPORT
-from tests.imports import ROOT, closure
+from tests.imports import ROOT
 
-#: Modules that change no output: what they tell MLflow, the terminal and timing files re-runs nothing.
-NEUTRAL = frozenset(
-    ROOT / "pipeline" / f"{name}.py" for name in ("tracking", "mlflow_store", "progress", "timing")
-)
-#: Run on the way to the modules inside them, and hold nothing that a result depends on.
-PASSED = frozenset({ROOT / "src" / "quartet" / "__init__.py"})
-#: Leaves no record: it is the record.
-SILENT = {"report"}
+#: Leave no record: they come before it, or are the record.
+SILENT = {"code", "settings", "report"}
+CODE, SETTINGS = str(pipeline.code.DIGESTS), str(pipeline.settings.SETTINGS)
 
 DEFINITIONS: dict[str, dict[str, Any]] = {
     name: {**stage, **stage.get("do", {})} for name, stage in read_yaml(ROOT / "dvc.yaml")["stages"].items()
 }
 
 
-def _only_words(path: Path) -> bool:
-    """True for a module that is a docstring and nothing else."""
-    return all(
-        isinstance(node, ast.Expr) or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-    )
-
-
-def needed(script: Path) -> set[str]:
-    """The files of ours that a stage's outputs may depend on."""
-    files = closure(script, stop=NEUTRAL | PASSED)
-    return {path.relative_to(ROOT).as_posix() for path in files if not _only_words(path)}
-
-
-def modules(path: Path) -> set[str]:
-    """A module's own path; of a folder all that hold more than words, which its stage must need one and all."""
-    files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
-    found = {file.relative_to(ROOT).as_posix() for file in files if not _only_words(file)}
-    return found or {path.relative_to(ROOT).as_posix()}
-
-
-@pytest.mark.parametrize("stage", DEFINITIONS)
-def test_a_stage_depends_on_the_modules_that_it_imports(stage: str) -> None:
-    script = ROOT / DEFINITIONS[stage]["cmd"].split()[2].replace(".", "/")
-    code = [path for path in DEFINITIONS[stage]["deps"] if path.startswith(("stages/", "pipeline/", "src/"))]
-    files = needed(script.with_suffix(".py"))
-    listed = {file for path in code for file in modules(ROOT / path)}
-    missing, idle = sorted(files - listed), sorted(listed - files)
-    assert (missing, idle) == ([], []), f"{stage}: add {missing} to its deps, take {idle} out of them"
-    assert not [(path, file) for path in code for file in code if file.startswith(f"{path}/")]
-    assert len(set(code)) == len(code)
+@pytest.mark.parametrize("stage", sorted(set(DEFINITIONS) - {"code"}))
+def test_a_stage_names_the_digest_of_its_script_and_no_module(stage: str) -> None:
+    definition = DEFINITIONS[stage]
+    params = {name: keys for one in definition["params"] for name, keys in one.items()}
+    script = definition["cmd"].split()[2].removeprefix("stages.")
+    assert params.pop(CODE) == [script]
+    assert script in pipeline.code.digests()
+    assert set(params) <= {SETTINGS}
+    assert ("params.yaml" in definition.get("deps", [])) == (stage == "settings")
+    assert not [path for path in definition.get("deps", []) if path.startswith(("stages", "pipeline", "src"))]
 
 
 def resolved_with(preset: str, folder: Path) -> Iterator[dict[str, Any]]:
@@ -115,7 +90,7 @@ def test_the_settings_that_are_logged_are_those_that_re_run_a_stage(resolved: di
         tracked = {
             key
             for dep in resolved[name_of(stage, variant)].deps
-            if isinstance(dep, ParamsDependency)
+            if isinstance(dep, ParamsDependency) and dep.def_path == SETTINGS
             for key in dep.params
         }
         assert tracked == {key.replace("{}", variant) for key in STAGES[stage].params}, (stage, variant)

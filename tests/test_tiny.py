@@ -81,7 +81,7 @@ def test_every_table_has_rows_with_n_and_a_scale(clone: Clone) -> None:
     rows = read_results(clone.folder / "reports" / "tiny" / "results.jsonl")
     tables = {row.table for row in rows}
     reranking = {"rerank", "rerank-length", "rerank-pairs", "reference-perplexity"}
-    sets = {"sts", "wordsim", "polarity", "glue", "nli", "squad", "race", "blimp"}
+    sets = {"sts", "wordsim", "classification", "glue", "nli", "squad", "race", "blimp"}
     assert tables == {"training", "perplexity", "input-length", "attention"} | sets | reranking
     assert all(row.n > 0 and row.scale and row.experiment == "tiny" for row in rows)
     timed = read_results(clone.folder / "reports" / "tiny" / "times" / "timings.jsonl")
@@ -171,6 +171,7 @@ def test_an_edit_of_one_model_runs_only_what_hangs_on_it(clone: Clone) -> None:
     own = "recurrence: {memory: 32}\n    training: {steps: "
     clone.edit(f"{own}30", f"{own}31")
     assert clone.repro() == {
+        "settings",
         "pretrain@segatron-xl",
         "perplexity@segatron-xl",
         "compare-losses",
@@ -223,10 +224,13 @@ def test_user_errors_are_one_line_and_leave_nothing(clone: Clone) -> None:
     segments = clone.folder / "artifacts" / "tiny" / "segments" / "wikipedia-sample"
     kept = {path.name: path.read_bytes() for path in segments.iterdir()}
     clone.edit("limit: 20", "limit: 0")
+    cases.append((clone.run("stages.segment", "wikipedia-sample", expect=2), ["dvc repro settings"]))
+    clone.run("stages.settings")
     cases.append((clone.run("stages.segment", "wikipedia-sample", expect=2), [dump.name]))
     assert {path.name: path.read_bytes() for path in segments.iterdir()} == kept, "the old output stays whole"
     dump.write_bytes(content)
     shutil.copyfile(ROOT / "presets" / "tiny.yaml", clone.folder / "params.yaml")
+    clone.run("stages.settings")
     for said, words in cases:
         errors = [line for line in said.splitlines() if line.startswith("error: ")]
         assert len(errors) == 1, said

@@ -1,7 +1,6 @@
 """The sections of params.yaml, typed: the only place that knows its keys.
 
 A class below is a section of the file and a field a key; ``presets/sample.yaml`` explains each to the user.
-DVC compares the values that stand in the file, so the keys that dvc.yaml tracks one by one have no default here.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field, PlainSerializer
 from pydantic.dataclasses import dataclass
 
 from pipeline.params.attention import Attention
@@ -47,6 +46,17 @@ TaskKind = Literal[
     "race",
     "blimp",
 ]
+#: Which kinds of tasks a list under ``evaluate:`` runs; one of them at least must be there.
+TASK_STAGES: dict[str, tuple[TaskKind, ...]] = {
+    "sts": ("documents-similarity", "sts"),
+    "wordsim": ("word-similarity",),
+    "finetune": ("classification",),
+    "glue": ("glue",),
+    "nli": ("nli",),
+    "squad": ("squad",),
+    "race": ("race",),
+    "blimp": ("blimp",),
+}
 _STRICT = ConfigDict(extra="forbid")
 
 
@@ -76,6 +86,10 @@ def _shares_or_given(value: object) -> object:
     return None if value == "given" else value
 
 
+def _as_written(split: Split | None) -> object:
+    return "given" if split is None else dataclasses.asdict(split)
+
+
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
 class Corpus(Source):
     """An entry of ``corpora:``.
@@ -90,7 +104,7 @@ class Corpus(Source):
     kind: Kind
     language: Text
     license: Text
-    split: Annotated[Split | None, BeforeValidator(_shares_or_given)]
+    split: Annotated[Split | None, BeforeValidator(_shares_or_given), PlainSerializer(_as_written)]
     limit: Size
 
     def __post_init__(self) -> None:
@@ -249,3 +263,19 @@ class Params:
     race: Race
     blimp: Blimp
     attention: Attention
+
+    @property
+    def names(self) -> dict[str, list[str]]:
+        """By section what its entries are called, tasks behind their kind."""
+        sections = (
+            "corpora",
+            "tokenizers",
+            "models",
+            "pretrained",
+            "ngrams",
+            "translators",
+            "vectors",
+            "nbest",
+        )
+        tasks = [f"{task.kind}/{name}" for name, task in self.tasks.items()]
+        return {**{section: list(getattr(self, section)) for section in sections}, "tasks": tasks}

@@ -124,7 +124,7 @@ def test_local_files_that_changed_are_read_again(folder: Path, commands: list[li
     (folder / "books" / "a.txt").write_text("another")
     preset.repro()
     again = ["-m", "dvc", "repro", "--single-item", "--force", "download@wikipedia-sample"]
-    assert commands[1:] == [again, ["-m", "dvc", "repro"]]
+    assert commands[1:] == [["-m", "dvc", "repro", "settings"], again, ["-m", "dvc", "repro"]]
 
 
 def test_a_failed_pipeline_ends_with_its_code(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

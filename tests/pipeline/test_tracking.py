@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sqlite3
 import subprocess
@@ -16,6 +17,7 @@ from pipeline.layout import Layout
 from pipeline.mlflow_store import open_store, tracking_uri
 from pipeline.params import Params, load
 from pipeline.results import rows_of
+from pipeline.settings import write
 from pipeline.tracked import repro
 from pipeline.tracked.names import commit_of_tree
 from pipeline.tracking import Note, stage_run, sync, tell_noted
@@ -117,18 +119,16 @@ def test_a_run_holds_all_that_its_stage_did(params: Params) -> None:
     assert logged.data.metrics["seconds/total"] > 0
     assert logged.data.params["rerank.weights"] == "exact"
     assert not any(key.startswith("models.") for key in logged.data.params)
-    assert attached(logged) == {"params.yaml", "tta.jsonl", "drawn"}
+    assert attached(logged) == {"settings.json", "tta.jsonl", "drawn"}
 
 
 def test_a_note_comes_with_the_settings_that_its_stage_ran_with(params: Params) -> None:
     with stage_run(params, "rerank", "tta"):
         rows(params)
-    path = Path("params.yaml")
-    path.write_text(path.read_text().replace("bootstrap: 100", "bootstrap: 101"))
-    assert load().bootstrap == 101
-    (logged,) = runs(load())
+    write(dataclasses.replace(params, bootstrap=101))
+    (logged,) = runs(params)
     assert logged.data.params["bootstrap"] == "100"
-    assert attached(logged) == {"tta.jsonl"}, "params.yaml is another one by now"
+    assert attached(logged) == {"tta.jsonl"}, "the settings are others by now"
 
 
 def test_a_note_that_nobody_told_is_told_before_the_next_of_its_stage(params: Params) -> None:
@@ -211,7 +211,7 @@ def test_a_restored_training_has_its_curve(params: Params) -> None:
     assert sync(params) == ["pretrain/tta"]
     (logged,) = runs(params)
     assert logged.data.metrics["validation_loss/seed-1"] == 5.25
-    assert attached(logged) == {"params.yaml", "tta.csv", "tta.jsonl"}
+    assert attached(logged) == {"settings.json", "tta.csv", "tta.jsonl"}
 
 
 def test_a_failed_run_does_not_stand_for_a_result(params: Params) -> None:

@@ -38,7 +38,7 @@ def test_the_test_set_stands_before_all_others() -> None:
 
 
 def test_every_evaluation_has_a_figure() -> None:
-    stages = {"pretrain": "training"}
+    stages = {"pretrain": "training", "finetune": "classification"}
     silent = {"translate", "ngram", "combine", "compare", "compare-losses"}
     silent |= {"attention", "baselines", "vectors"}
     assert {stages.get(stage, stage) for stage in MEASURING} - silent == set(views.JUDGED_BY)

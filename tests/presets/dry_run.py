@@ -26,6 +26,7 @@ from pathlib import Path
 from pipeline.layout import Layout, instances, pairs
 from pipeline.params import Params, load
 from pipeline.params.yaml_file import read_yaml
+from pipeline.settings import write
 from quartet.results import read_results
 from tests.imports import ROOT
 from tests.presets import synthetic
@@ -64,7 +65,10 @@ def prepare(preset: str, folder: Path) -> tuple[Params, list[str]]:
     lacks = equip(settings, *here())
     (folder / "params.yaml").write_text(json.dumps(settings), encoding="utf-8")
     synthetic.write(path, settings, folder)
-    return load(folder / "params.yaml"), lacks
+    params = load(folder / "params.yaml")
+    with contextlib.chdir(folder):
+        write(params)
+    return params, lacks
 
 
 def here() -> tuple[bool, bool]:

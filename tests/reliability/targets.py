@@ -17,7 +17,6 @@ from quartet.evaluation.word_vectors import VectorFormat, load_vectors
 from quartet.files import write_jsonl
 from quartet.nbest.formats import Files, jsonl, read
 from quartet.nbest.formats import references as reference_files
-from quartet.nbest.formats.reading import Names
 from quartet.nbest.generate.audio import read_samples
 from quartet.nbest.generate.utterances import read_utterances
 from quartet.nbest.rescored import read_rescored
@@ -193,9 +192,7 @@ def _lists() -> dict[str, Target]:
 
 
 def _references(name: str) -> Read:
-    return lambda at: (
-        reference_files.read(at / name, Names.OWN, skip=True) and reference_files.read(at / name, Names.OWN)
-    )
+    return lambda at: reference_files.read(at / name)
 
 
 def _sets() -> dict[str, Target]:

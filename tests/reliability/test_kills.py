@@ -22,6 +22,7 @@ from quartet.files import TEMPORARY, sha256
 from stages.download import download
 from stages.encode import encode
 from stages.segment import segment
+from stages.settings import settings as write_settings
 from stages.tokenizer import tokenizer
 from tests.imports import ROOT
 from tests.reliability.kills import kind, plan, settings
@@ -36,6 +37,7 @@ def encoded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "params.yaml").write_text(settings(), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
+        write_settings()
         download(CORPUS)
         segment(CORPUS)
         tokenizer(PIECES)

@@ -134,8 +134,12 @@ def _baselines() -> Iterator[Result]:
         yield row("wordsim", "word2vec", name, "test", "pearson", 0.0812, 340, 0.1, None)
         yield row("wordsim", "word2vec", name, "test", "coverage", 0.96, 353, None, None)
     for name, accuracy in (("majority", 0.5), ("bag-of-words", 0.625)):
-        yield row("polarity", name, "polarity", "cross-validation", "accuracy", accuracy, 200, 0.068, None)
-        yield row("polarity", name, "polarity", "cross-validation", "f1", accuracy + 0.01, 200, 0.07, None)
+        yield row(
+            "classification", name, "polarity", "cross-validation", "accuracy", accuracy, 200, 0.068, None
+        )
+        yield row(
+            "classification", name, "polarity", "cross-validation", "f1", accuracy + 0.01, 200, 0.07, None
+        )
         yield row("glue", name, "rte", "dev", "accuracy", accuracy, 277, 0.06, None)
 
 
@@ -230,9 +234,9 @@ def _model(name: str, seed: int, worse: float) -> Iterator[Result]:
     )
     if name in ("bilm", "tta", "bert-", "segabert"):
         yield row(
-            "polarity", name, "polarity", "cross-validation", "accuracy", 0.56 / worse, 200, 0.069, seed
+            "classification", name, "polarity", "cross-validation", "accuracy", 0.56 / worse, 200, 0.069, seed
         )
-        yield row("polarity", name, "polarity", "cross-validation", "f1", 0.57 / worse, 200, 0.07, seed)
+        yield row("classification", name, "polarity", "cross-validation", "f1", 0.57 / worse, 200, 0.07, seed)
     if name in ("bert-", "segabert"):
         yield row("glue", name, "rte", "dev", "accuracy", 0.59 / worse, 277, 0.058, seed)
         yield row("glue", name, "rte", "dev", "epochs", 4, 24, None, seed)

@@ -21,6 +21,7 @@ import quartet
 from pipeline.layout import Layout
 from pipeline.mlflow_store import open_store
 from pipeline.params import Params, load
+from pipeline.settings import SETTINGS
 from pipeline.tracking import stage_run, sync
 from quartet.errors import InputError
 from quartet.files import sha256
@@ -158,8 +159,8 @@ def test_every_file_is_there(team: Team, number: int, tmp_path: Path) -> None:
     folder = team.folders[number]
     layout = Layout(team.params.experiment, folder)
     kept = {
-        "pretrain": [folder / "params.yaml", layout.curve(MODEL), layout.rows("pretrain", MODEL)],
-        "rerank": [folder / "params.yaml", layout.rows("rerank", MODEL)],
+        "pretrain": [folder / SETTINGS, layout.curve(MODEL), layout.rows("pretrain", MODEL)],
+        "rerank": [folder / SETTINGS, layout.rows("rerank", MODEL)],
     }
     for stage, paths in kept.items():
         run = team.of(number, stage).info.run_id

@@ -17,6 +17,7 @@ from pipeline.layout import Layout
 from pipeline.mlflow_store import open_store
 from pipeline.params import Params, load
 from pipeline.results import rows_of
+from pipeline.settings import write
 from pipeline.tracking import stage_run, tell_noted
 from quartet.results import Measure, Result, write_results
 from tests.pipeline.tracked.test_models import train
@@ -49,6 +50,7 @@ def rows(params: Params, number: int) -> list[Result]:
 def main(number: int) -> None:
     """A training, registered as a model, and a reranking."""
     params = load()
+    write(params)
     layout = Layout(params.experiment)
     tokenizer, _ = encode_small(Path("corpus"))
     model = params.models[MODEL]

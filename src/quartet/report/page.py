@@ -26,7 +26,7 @@ INTERVALS = {
     "squad": "95 % bootstrap interval over paragraphs, each with all its questions",
     "race": "95 % bootstrap interval over passages, each with all its questions",
     "attention": "95 % bootstrap interval over documents",
-    "polarity": "95 % interval, Wilson's for accuracy and a bootstrap over texts for F1",
+    "classification": "95 % interval, Wilson's for accuracy and a bootstrap over texts for F1",
     "glue": "95 % interval of the median seed, Wilson's for accuracy, else a bootstrap over examples",
     "runtime": "95 % interval of the median, or as near as so few repeats allow",
 }

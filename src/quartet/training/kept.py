@@ -9,9 +9,22 @@ from typing import Any
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from quartet import code
 from quartet.errors import InputError
 from quartet.files import atomic_path
 from quartet.training.tuning import TaskModel
+
+#: What reads the examples of a tuning and what judges it. Neither decides the weights beside the examples.
+EVALUATION = "quartet.evaluation"
+
+
+def tuning_code(module: str) -> str:
+    """A name for the code that decides what a tuning of `module` does, to be part of the name of what is kept of it.
+
+    Readers of sets and measures are left out, so that a changed evaluation tunes nothing again: whoever keeps a tuning
+    names it by its examples too, as they reach the training.
+    """
+    return code.fingerprint(module, without=[EVALUATION])
 
 
 def kept(task: TaskModel[Any, Any], path: Path | None, train: Callable[[], None]) -> bool:

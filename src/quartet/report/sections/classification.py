@@ -6,7 +6,7 @@ from quartet.report.cells import Cell, apart
 from quartet.report.numbers import hundredfold, listing
 from quartet.report.page import Report, code, named
 
-TABLE = "polarity"
+TABLE = "classification"
 BASELINES = ("majority", "bag-of-words")
 
 

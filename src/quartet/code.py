@@ -1,0 +1,343 @@
+"""A name for the code behind a result: two are equal only where every module that may run is the same.
+
+The modules are found by following the imports of the sources, those within functions too, so nobody keeps a list of
+them. What changes no result does not change the name: docstrings, comments, layout, imports for type checkers only,
+and the fields of settings (see `is_settings`), whose values a caller adds for itself.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+#: Top-level package -> the folder that it lies in.
+Homes = Mapping[str, Path]
+LIBRARY: Homes = {"quartet": Path(__file__).resolve().parents[1]}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = Function | ast.ClassDef
+
+
+def fingerprint(
+    *modules: str, without: Collection[str] = (), homes: Homes = LIBRARY, defaults: bool = False
+) -> str:
+    """A name for all code that the modules may run, themselves included.
+
+    >>> fingerprint("quartet.errors") == fingerprint("quartet.errors", "quartet.errors")
+    True
+
+    Args:
+        modules: dotted names, of what does the work.
+        without: modules that are neither counted nor followed, and packages none of whose modules is.
+        defaults: the fields of settings count too, for what fills them in.
+
+    Raises:
+        ValueError: there is no such module.
+    """
+    starts = []
+    for name in modules:
+        path = module_file(name, homes)
+        if path is None:
+            raise ValueError(f"{name} is no module of {', '.join(homes)}")
+        starts.append(path)
+    return _fingerprint(tuple(starts), frozenset(without), tuple(homes.items()), defaults)
+
+
+@cache
+def _fingerprint(
+    starts: tuple[Path, ...],
+    without: frozenset[str],
+    homes: tuple[tuple[str, Path], ...],
+    defaults: bool,
+) -> str:
+    own = dict(homes)
+    found = closure(starts, without, own)
+    kept = _built(found, own)
+    parts = {}
+    for path, whole in found.items():
+        fields = kept if is_settings(path, own) and not defaults else None
+        if digest := _digest(path, whole, fields):
+            parts[module_name(path, own)] = digest
+    for file in _data_files(path for path, whole in found.items() if whole):
+        home = next(home for home in own.values() if file.is_relative_to(home))
+        parts[file.relative_to(home).as_posix()] = hashlib.sha256(file.read_bytes()).hexdigest()
+    lines = "".join(f"{digest}  {name}\n" for name, digest in sorted(parts.items()))
+    return hashlib.sha256(lines.encode()).hexdigest()[:16]
+
+
+# ---------------------------------------------------------------------- which modules
+
+
+def module_file(name: str, homes: Homes = LIBRARY) -> Path | None:
+    """The file of a module of these packages; None for other people's modules and for names that are no module."""
+    home = homes.get(name.split(".")[0])
+    if home is None:
+        return None
+    return _module_file(name, home)
+
+
+@cache
+def _module_file(name: str, home: Path) -> Path | None:
+    base = home.joinpath(*name.split("."))
+    for path in (base.with_suffix(".py"), base / "__init__.py"):
+        if path.is_file():
+            return path
+    return None
+
+
+def module_name(path: Path, homes: Homes = LIBRARY) -> str:
+    """The dotted name of a file; its stem for a file outside of these packages."""
+    return _module_name(path, tuple(homes.items()))
+
+
+@cache
+def _module_name(path: Path, homes: tuple[tuple[str, Path], ...]) -> str:
+    for package, home in homes:
+        if path.is_relative_to(home / package):
+            parts = path.relative_to(home).with_suffix("").parts
+            return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    return path.stem
+
+
+def imports(path: Path, inside_functions: bool = True, homes: Homes = LIBRARY) -> frozenset[str]:
+    """The dotted names of the modules that a file imports, ours and others', without those for type checkers only."""
+    names = set()
+    for node in _imports(path, inside_functions):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        else:
+            origin = _origin(path, node, homes)
+            for alias in node.names:
+                inner = f"{origin}.{alias.name}"
+                names.add(inner if module_file(inner, homes) else origin)
+    return frozenset(names)
+
+
+def closure(
+    starts: Iterable[Path],
+    without: Collection[str] = (),
+    homes: Homes = LIBRARY,
+    inside_functions: bool = True,
+) -> dict[Path, bool]:
+    """Every file that running `starts` may import, themselves included, and whether all of it may run.
+
+    A package's __init__ runs when a module inside it is imported: the imports at its top count, those in its
+    functions do not, unless the package is imported for itself. The top-level ones are the entrance for those who come
+    from outside, and are left out.
+
+    Args:
+        without: dotted names of modules that are neither listed nor followed, and of packages of them.
+    """
+    found: dict[Path, bool] = {}
+    pending = [(path, True) for path in starts]
+    while pending:
+        path, whole = pending.pop()
+        if path in found and found[path] >= whole:
+            continue
+        found[path] = whole
+        for name in imports(path, inside_functions and whole, homes):
+            parts = name.split(".")
+            for length in range(2, len(parts) + 1):
+                part = ".".join(parts[:length])
+                file = module_file(part, homes)
+                if file is not None and not any(f"{part}.".startswith(f"{other}.") for other in without):
+                    pending.append((file, length == len(parts)))
+    return found
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+@cache
+def _imports(path: Path, inside_functions: bool) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    return tuple(_import_statements(_tree(path).body, inside_functions))
+
+
+def _import_statements(
+    body: Iterable[ast.AST], inside_functions: bool
+) -> Iterator[ast.Import | ast.ImportFrom]:
+    for node in body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif isinstance(node, ast.If) and _for_type_checkers(node):
+            yield from _import_statements(node.orelse, inside_functions)
+        elif inside_functions or not isinstance(node, Function):
+            for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+                yield from _import_statements(getattr(node, field, ()), inside_functions)
+
+
+def _for_type_checkers(node: ast.If) -> bool:
+    test = node.test
+    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
+        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
+    )
+
+
+def _origin(path: Path, node: ast.ImportFrom, homes: Homes) -> str:
+    """What a ``from`` imports from, a relative one too."""
+    if not node.level:
+        return node.module or ""
+    package = module_name(path, homes).split(".")
+    package = package[: len(package) - node.level + (path.name == "__init__.py")]
+    return ".".join([*package, *filter(None, [node.module])])
+
+
+def _data_files(modules: Iterable[Path]) -> list[Path]:
+    """What lies beside modules and is no module: tables, templates, styles; in folders too that are no packages."""
+    found: list[Path] = []
+    pending = sorted({path.parent for path in modules})
+    while pending:
+        for path in sorted(pending.pop().iterdir()):
+            if path.name.startswith((".", "__pycache__")) or path.name.endswith("~"):
+                continue
+            if path.is_dir():
+                if not any(path.glob("*.py")):
+                    pending.append(path)
+            elif path.suffix not in (".py", ".pyc"):
+                found.append(path)
+    return found
+
+
+# ---------------------------------------------------------------------- what of a module counts
+
+
+def is_settings(path: Path, homes: Homes = LIBRARY) -> bool:
+    """Whether the classes of a module are settings: their fields get their values from a file that is complete."""
+    parts = module_name(path, homes).split(".")
+    return parts[-1].endswith("_config") or not {"config", "params"}.isdisjoint(parts)
+
+
+@cache
+def _digest(path: Path, whole: bool, kept: frozenset[str] | None) -> str:
+    """A hash of what counts of a module; empty where nothing does.
+
+    Args:
+        kept: of a module of settings, the classes whose fields count too; None: it is none.
+    """
+    tree = _Counting(kept).visit(ast.parse(path.read_text(encoding="utf-8")))
+    body = tree.body if whole else [node for node in tree.body if not _passed_by(node)]
+    body = [node for node in body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__")]
+    text = "\n".join(map(ast.dump, body))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() if text else ""
+
+
+def _passed_by(node: ast.stmt) -> bool:
+    """Of a package on the way to a module in it: what only those use who import the package itself."""
+    if isinstance(node, ast.Assign):
+        return all(isinstance(target, ast.Name) and target.id.startswith("__") for target in node.targets)
+    return isinstance(node, Definition)
+
+
+class _Counting(ast.NodeTransformer):
+    """Takes out what changes no result."""
+
+    def __init__(self, kept: frozenset[str] | None) -> None:
+        self.kept = kept
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        return None if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str) else node
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        return node.orelse if _for_type_checkers(node) else node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        self.generic_visit(node)
+        if self.kept is not None and node.name not in self.kept and _is_dataclass(node):
+            node.body = [part for part in node.body if not isinstance(part, ast.AnnAssign)]
+        return node
+
+
+def _is_dataclass(node: ast.ClassDef) -> bool:
+    names = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
+    return any("dataclass" in (getattr(one, "id", ""), getattr(one, "attr", "")) for one in names)
+
+
+@dataclass(frozen=True)
+class _Fields:
+    """Of a class of settings: its fields with a default, and the names in its bases and defaults."""
+
+    optional: frozenset[str]
+    mentioned: frozenset[str]
+
+
+def _built(found: Mapping[Path, bool], homes: Homes) -> frozenset[str]:
+    """The classes of settings whose defaults decide something here: code builds one, and leaves fields out.
+
+    With those that they inherit from or that their defaults mention.
+    """
+    classes: dict[str, _Fields] = {}
+    for path in found:
+        if is_settings(path, homes):
+            classes |= _settings_classes(path)
+    kept: set[str] = set()
+    pending = [
+        name
+        for path in found
+        if not is_settings(path, homes)
+        for name, given in _uses(path, tuple(homes.items()))
+        if name in classes and not classes[name].optional <= given
+    ]
+    while pending:
+        name = pending.pop()
+        if name in classes and name not in kept:
+            kept.add(name)
+            pending += classes[name].mentioned
+    return frozenset(kept)
+
+
+@cache
+def _settings_classes(path: Path) -> dict[str, _Fields]:
+    found = {}
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.ClassDef) and _is_dataclass(node):
+            fields = [part for part in node.body if isinstance(part, ast.AnnAssign) and part.value]
+            parts = [*node.bases, *(part.value for part in fields if part.value)]
+            found[node.name] = _Fields(
+                frozenset(part.target.id for part in fields if isinstance(part.target, ast.Name)),
+                frozenset(
+                    inner.id for part in parts for inner in ast.walk(part) if isinstance(inner, ast.Name)
+                ),
+            )
+    return found
+
+
+@cache
+def _uses(path: Path, homes: tuple[tuple[str, Path], ...]) -> tuple[tuple[str, frozenset[str]], ...]:
+    """(class of settings, keywords given) of every call of one in a module, by whatever name it has there.
+
+    No keywords are given where an attribute of the class is taken.
+    """
+    own = dict(homes)
+    classes: dict[str, str] = {}
+    modules: set[str] = set()
+    for node in _imports(path, True):
+        for alias in node.names:
+            origin = _origin(path, node, own) if isinstance(node, ast.ImportFrom) else ""
+            inner = module_file(f"{origin}.{alias.name}" if origin else alias.name, own)
+            outer = module_file(origin, own)
+            if inner is not None and is_settings(inner, own):
+                modules.add(alias.asname or alias.name)
+            elif inner is None and outer is not None and is_settings(outer, own):
+                classes[alias.asname or alias.name] = alias.name
+    if not classes and not modules:
+        return ()
+
+    def named(node: ast.expr) -> str:
+        if isinstance(node, ast.Attribute):
+            return node.attr if ast.unparse(node.value) in modules else ""
+        return classes.get(node.id, "") if isinstance(node, ast.Name) else ""
+
+    found = []
+    for part in ast.walk(_tree(path)):
+        if isinstance(part, ast.Call):
+            found.append((named(part.func), frozenset(word.arg for word in part.keywords if word.arg)))
+        elif isinstance(part, ast.Attribute):
+            found.append((named(part.value), frozenset()))
+    return tuple(dict.fromkeys(use for use in found if use[0]))

@@ -1,0 +1,196 @@
+"""Which stages a real `dvc repro` runs after an edit, with scripts that take no time.
+
+    python -m tests.edit_matrix [repository]
+
+prints the stages that run after each edit below; with another checkout's folder, those of its dvc.yaml.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+#: Runs in the place of a stage's script: every output is new, so all that hangs on it runs too.
+SCRIPT = """
+import json, pathlib, sys, uuid
+name = "@".join([sys.argv[1], *filter(None, ["-".join(sys.argv[2:])])])
+for out in json.loads(pathlib.Path("outs.json").read_text())[name]:
+    path = pathlib.Path(out)
+    path = path if path.suffix else path / "made"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(uuid.uuid4().hex)
+"""
+
+
+def replace_scripts(folder: Path, script: str) -> None:
+    """Let the dvc.yaml of a folder run this script, with a stage's name and its arguments, in the place of all others.
+
+    The stage `settings` is what it is, and so is `code`, which reads the imports of the scripts.
+    """
+
+    def command(found: re.Match[str]) -> str:
+        return found[0] if found[1] == "settings" else f"python fake.py {found[1].replace('_', '-')}"
+
+    text = (folder / "dvc.yaml").read_text(encoding="utf-8")
+    (folder / "dvc.yaml").write_text(re.sub(r"python -m stages\.(\w+)", command, text), encoding="utf-8")
+    (folder / "fake.py").write_text(script, encoding="utf-8")
+
+
+class Pipeline:
+    """A copy of the pipeline in a folder of its own: dvc.yaml, the code and the preset tiny as they are.
+
+    Only the commands differ: scripts that compute are not started, so stages/ keeps the imports that it has.
+    """
+
+    def __init__(self, folder: Path, root: Path = ROOT) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (".dvcignore", "pipeline", "src", "stages"):
+            if (root / name).is_dir():
+                shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copyfile(root / name, folder / name)
+        shutil.copyfile(root / "dvc.yaml", folder / "dvc.yaml")
+        replace_scripts(folder, SCRIPT)
+        tiny = (root / "presets" / "tiny.yaml").read_text(encoding="utf-8")
+        head, model = tiny.split("  segatron-xl:\n", 1)  # of which one default less is asked for
+        self.params = f"{head}  segatron-xl:\n{model.replace('training: {', 'training: {clip: 1.0, ', 1)}"
+        self.edit(lambda text: text)
+        lists = folder / "data" / "nbest" / "sample-speech"
+        lists.mkdir(parents=True)
+        for split in ("dev", "test"):
+            (lists / f"{split}.json").write_text("{}")
+        self.dvc("init", "--no-scm", "--quiet")
+
+    def edit(self, change: Callable[[str], str]) -> None:
+        """Write params.yaml, changed."""
+        (self.folder / "params.yaml").write_text(change(self.params), encoding="utf-8")
+
+    def edit_file(self, name: str, change: Callable[[str], str]) -> None:
+        """Change another file."""
+        path = self.folder / name
+        text = path.read_text(encoding="utf-8")
+        assert change(text) != text, name
+        path.write_text(change(text), encoding="utf-8")
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """A command of DVC, under way."""
+        environment = {
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": os.pathsep.join([str(self.folder / "src"), str(self.folder)]),
+            "DVC_NO_ANALYTICS": "1",
+        }
+        return subprocess.Popen(
+            [sys.executable, "-m", "dvc", *arguments],
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def dvc(self, *arguments: str, fails: bool = False) -> str:
+        """What a command of DVC says."""
+        process = self.start(*arguments)
+        said = process.communicate()[0]
+        assert bool(process.returncode) == fails, said
+        return said
+
+    def note_outs(self) -> None:
+        """Tell the scripts what they write."""
+        from dvc.repo import Repo
+
+        with Repo(self.folder) as repo:
+            outs = {stage.name: [out.def_path for out in stage.outs] for stage in repo.index.stages}
+        (self.folder / "outs.json").write_text(json.dumps(outs))
+
+    def repro(self) -> set[str]:
+        """Bring everything up to date; returns the stages that ran."""
+        self.note_outs()
+        return ran(self.dvc("repro"))
+
+    def copied(self, folder: Path) -> Pipeline:
+        """The same in another folder."""
+        own = copy.copy(self)
+        own.folder = folder
+        shutil.copytree(self.folder, folder, symlinks=True)
+        return own
+
+
+def ran(said: str) -> set[str]:
+    """The stages that DVC says it ran."""
+    return {line.split("'")[1] for line in said.splitlines() if line.startswith("Running stage")}
+
+
+Edit = Callable[[Pipeline], None]
+
+
+def code(name: str) -> Edit:
+    """A further function in a module."""
+    return lambda pipeline: pipeline.edit_file(name, lambda text: f"{text}\n\ndef _edited() -> None: ...\n")
+
+
+def changed(name: str, old: str, new: str) -> Edit:
+    """A text in a file that is another."""
+    return lambda pipeline: pipeline.edit_file(name, lambda text: text.replace(old, new, 1))
+
+
+def setting(old: str, new: str) -> Edit:
+    """A text in params.yaml that is another."""
+    return changed("params.yaml", old, new)
+
+
+#: What an edit is of -> the edit.
+EDITS: dict[str, Edit] = {
+    "a docstring that all import": changed("src/quartet/files.py", '"""', '"""Reworded. '),
+    "a comment in a training": changed("src/quartet/training/fit.py", "\nimport", "\n# A comment.\nimport"),
+    "a reader of corpora": code("src/quartet/text/wikipedia.py"),
+    "an objective": code("src/quartet/objectives/lae.py"),
+    "a format of N-best lists": code("src/quartet/nbest/formats/kaldi.py"),
+    "the reranking": code("src/quartet/nbest/rerank.py"),
+    "a measure of SQuAD": code("src/quartet/evaluation/squad.py"),
+    "a section of the report": code("src/quartet/report/sections/sts.py"),
+    "the style of the page": changed("src/quartet/report/html/page.css", "{", "{ "),
+    "what MLflow is told": code("pipeline/tracking.py"),
+    "a command that no stage uses": code("src/quartet/cli/rescore.py"),
+    "the script of a stage": code("stages/sts.py"),
+    "a check of params.yaml": code("pipeline/params/yaml_file.py"),
+    "a default of one model's training": changed(
+        "src/quartet/training/config.py", "Field(ge=0.0)] = 1.0", "Field(ge=0.0)] = 0.5"
+    ),
+    "a default of an evaluation": changed(
+        "pipeline/params/evaluation.py", "warmup: Weight = 0.1", "warmup: Weight = 0.2"
+    ),
+    "a number of one model": setting("steps: 30", "steps: 31"),
+    "a number of an evaluation": setting("step: 0.25", "step: 0.5"),
+    "a comment in params.yaml": setting("seeds:", "# a comment\nseeds:"),
+    "the number of processes": setting("threads: 0", "threads: 0\nworkers: 1"),
+}
+
+
+def main() -> None:
+    """Print a table: the edit, how many stages run, and which."""
+    root = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT
+    with tempfile.TemporaryDirectory() as folder:
+        done = Pipeline(Path(folder) / "base", root)
+        print(f"nothing done before | {len(done.repro())}")
+        for number, (name, edit) in enumerate(EDITS.items()):
+            pipeline = done.copied(Path(folder) / str(number))
+            edit(pipeline)
+            stages = pipeline.repro()
+            print(f"{name} | {len(stages)} | {' '.join(sorted(stages))}", flush=True)
+            shutil.rmtree(pipeline.folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""artifacts/settings.json: the same settings as params.yaml's, complete, and never older by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pipeline import settings
+from pipeline.params import load
+from quartet.errors import InputError
+from tests.imports import ROOT
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with params.yaml alone, in which nobody but this test works."""
+    (tmp_path / "params.yaml").write_bytes((ROOT / "presets" / "tiny.yaml").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(settings.DVC_STAGE, raising=False)
+    return tmp_path
+
+
+def edit(folder: Path, old: str, new: str) -> None:
+    path = folder / "params.yaml"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+
+
+@pytest.mark.parametrize("preset", sorted((ROOT / "presets").glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_preset_comes_back_as_it_was_and_in_its_order(preset: Path, folder: Path) -> None:
+    (folder / "params.yaml").write_bytes(preset.read_bytes())
+    params = load()
+    settings.write(params)
+    assert settings.load() == params
+    assert list(settings.load().models) == list(params.models)
+
+
+def test_defaults_are_filled_in(folder: Path) -> None:
+    settings.write(load())
+    written = json.loads(settings.SETTINGS.read_text())
+    assert written["models"]["tta"]["training"]["clip"] == load().models["tta"].training.clip
+    assert written["workers"] == 0
+
+
+def test_by_hand_a_stage_wants_settings_that_are_not_older(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(InputError, match=r"settings\.json: no such file; run `dvc repro settings`"):
+        settings.load()
+    settings.write(load())
+    edit(folder, "seeds: [1]", "# a comment\nseeds: [1]")
+    settings.load()
+    edit(folder, "seeds: [1]", "seeds: [2]")
+    with pytest.raises(
+        InputError, match=r"does not hold what params\.yaml says now; run `dvc repro settings`"
+    ):
+        settings.load()
+    monkeypatch.setenv(settings.DVC_STAGE, "report")
+    assert settings.load().seeds == [1]
+
+
+def test_by_hand_a_mistake_is_told_first(folder: Path) -> None:
+    edit(folder, "seeds: [1]", "sedes: [1]")
+    with pytest.raises(
+        InputError, match=r"params\.yaml: sedes: unknown key; the nearest known key is 'seeds'"
+    ):
+        settings.load()
+
+
+def test_settings_of_other_code_are_refused(folder: Path) -> None:
+    settings.write(load())
+    text = settings.SETTINGS.read_text().replace('"bootstrap"', '"bootstraps"', 1)
+    settings.SETTINGS.write_text(text)
+    with pytest.raises(
+        InputError, match=r"not the settings of this code \(bootstrap\); run `dvc repro settings`"
+    ):
+        settings.load()

@@ -1,0 +1,42 @@
+"""Classification in the report: every set has its table and its finding, whatever the sets are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.layout import Layout
+from pipeline.params import Params, load
+from quartet.evaluation.datasets import LabelledText
+from quartet.report.cells import Cells
+from quartet.report.page import Report
+from quartet.report.sections import SECTIONS
+from quartet.results import Result
+from stages import baselines
+from tests.report.synthetic import facts
+
+SETS = ("polarity", "questions")
+
+
+@pytest.fixture
+def rows(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> list[Result]:
+    """The baselines on two sets of the kind."""
+    texts = [LabelledText(text, label) for text, label in [("good", "1"), ("bad", "0")] * 6]
+    found = [(name, texts) for name in SETS]
+
+    def sets_of(kind: str, params: Params, layout: Layout) -> list[tuple[str, list[LabelledText]]]:
+        return found if kind == "classification" else []
+
+    monkeypatch.setattr(baselines, "sets_of", sets_of)
+    params = load()
+    return baselines.classifiers(params, Layout(params.experiment))
+
+
+def test_every_set_has_a_table_and_a_finding(rows: list[Result]) -> None:
+    assert {row.table for row in rows} <= set(SECTIONS)
+    report = Report(Cells(rows), facts())
+    shown = "\n".join(line for section in SECTIONS.values() for line in section.body(report))
+    for name in SETS:
+        assert f"**`{name}`** cross-validation:" in shown
+    assert report.rest("classification") == []

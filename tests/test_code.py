@@ -1,0 +1,198 @@
+"""The name of the code behind a result, by sources written for it and by the project's own."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.code import HOMES, QUIET, READING, digests
+from pipeline.params import Params
+from quartet import code
+from tests.imports import ROOT
+
+#: Module -> source of a package `quartet` of which `quartet.work` is asked for.
+SOURCES = {
+    "quartet/__init__.py": "from quartet.entrance import load\n",
+    "quartet/entrance.py": "load = 1\n",
+    "quartet/work.py": (
+        '"""Works."""\nfrom typing import TYPE_CHECKING\nfrom quartet.rooms import table\n'
+        "if TYPE_CHECKING:\n    from quartet import hints\n"
+        "def work():\n    from quartet.late import value\n    return value\n"
+    ),
+    "quartet/hints.py": "a = 1\n",
+    "quartet/late.py": "from quartet.rooms.config import Settings\nvalue = 2\n",
+    "quartet/rooms/__init__.py": "from quartet.rooms import registry\ndef unused():\n    import quartet.idle\n",
+    "quartet/rooms/registry.py": "names = {}\n",
+    "quartet/rooms/table.py": "from .beside import more\ntable = 3\n",
+    "quartet/rooms/beside.py": "more = 4\n",
+    "quartet/rooms/data/words.yaml": "a: 1\n",
+    "quartet/rooms/config.py": (
+        "from dataclasses import dataclass\n@dataclass\nclass Settings:\n"
+        '    """What is set."""\n    rate: float = 0.1\n    def half(self):\n        return self.rate / 2\n'
+    ),
+    "quartet/idle.py": "b = 5\n",
+}
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Iterator[Path]:
+    for name, text in SOURCES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    yield tmp_path
+    forget()
+
+
+def forget() -> None:
+    """What was read of files that have changed."""
+    for value in vars(code).values():
+        if hasattr(value, "cache_clear"):
+            value.cache_clear()
+
+
+def name(package: Path) -> str:
+    forget()
+    return code.fingerprint("quartet.work", homes={"quartet": package})
+
+
+def edited(package: Path, module: str, old: str, new: str) -> bool:
+    """Whether the name is another after an edit, which is taken back."""
+    before, path = name(package), package / module
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    after = name(package)
+    path.write_text(text)
+    assert name(package) == before
+    return after != before
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new"),
+    [
+        ("quartet/work.py", "return value", "return -value"),
+        ("quartet/late.py", "2", "3"),
+        ("quartet/rooms/registry.py", "{}", "{1: 2}"),
+        ("quartet/rooms/table.py", "3", "4"),
+        ("quartet/rooms/beside.py", "4", "5"),
+        ("quartet/rooms/data/words.yaml", "1", "2"),
+        ("quartet/rooms/config.py", "/ 2", "/ 3"),
+    ],
+)
+def test_an_edit_of_what_may_run_changes_the_name(package: Path, module: str, old: str, new: str) -> None:
+    assert edited(package, module, old, new)
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new"),
+    [
+        ("quartet/work.py", "Works.", "Works well."),
+        ("quartet/work.py", "\ndef work", "\n# A comment.\n\n\ndef work"),
+        ("quartet/work.py", "quartet import hints", "quartet import hints, idle"),
+        ("quartet/hints.py", "1", "2"),
+        ("quartet/idle.py", "5", "6"),
+        ("quartet/entrance.py", "1", "2"),
+        ("quartet/rooms/__init__.py", "quartet.idle", "quartet.other"),
+        ("quartet/rooms/config.py", "What is set.", "What is set here."),
+        ("quartet/rooms/config.py", "0.1", "0.2"),
+        ("quartet/rooms/config.py", "    rate", "    size: int = 1\n    rate"),
+    ],
+)
+def test_an_edit_of_anything_else_does_not(package: Path, module: str, old: str, new: str) -> None:
+    assert not edited(package, module, old, new)
+
+
+@pytest.mark.parametrize(
+    ("use", "counts"),
+    [
+        ("value = Settings()", True),
+        ("value = Settings(rate=1)", False),
+        ("value = Settings.rate", True),
+        ("from quartet.rooms import config\nvalue = config.Settings()", True),
+    ],
+)
+def test_a_default_counts_where_code_relies_on_it(package: Path, use: str, counts: bool) -> None:
+    (package / "quartet/late.py").write_text(f"from quartet.rooms.config import Settings\n{use}\n")
+    assert edited(package, "quartet/rooms/config.py", "0.1", "0.2") == counts
+
+
+def test_a_default_counts_for_what_fills_it_in(package: Path) -> None:
+    homes, path = {"quartet": package}, package / "quartet/rooms/config.py"
+    before = code.fingerprint("quartet.work", homes=homes, defaults=True)
+    path.write_text(path.read_text().replace("0.1", "0.2"))
+    forget()
+    assert code.fingerprint("quartet.work", homes=homes, defaults=True) != before
+
+
+def test_what_is_left_out_is_not_followed(package: Path) -> None:
+    homes = {"quartet": package}
+    start = package / "quartet" / "work.py"
+    found = code.closure([start], ["quartet.rooms"], homes)
+    assert {path.name for path in found} == {"work.py", "late.py"}
+    assert code.fingerprint("quartet.work", without=["quartet.rooms"], homes=homes) != name(package)
+    with pytest.raises(ValueError, match=r"quartet\.wrok is no module"):
+        code.fingerprint("quartet.wrok", homes=homes)
+
+
+def stage_files() -> set[Path]:
+    """Every file that a stage's digest is of."""
+    scripts = (code.module_file(f"stages.{stage}", HOMES) for stage in digests())
+    return set(code.closure([path for path in scripts if path], [*QUIET, *READING], HOMES))
+
+
+def test_no_stage_imports_what_cannot_be_seen() -> None:
+    """A module by a name that is made at run time, or the library's entrance, which `closure` leaves out.
+
+    `rescore` of a model is for users: no stage calls it.
+    """
+    for path in stage_files():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef) and function.name == "rescore":
+                function.body = [ast.Pass()]
+        for node in ast.walk(tree):
+            called = node.func if isinstance(node, ast.Call) else None
+            used = getattr(called, "id", getattr(called, "attr", ""))
+            assert used not in ("import_module", "__import__"), path
+            if isinstance(node, ast.Import):
+                assert not {alias.name for alias in node.names} & set(HOMES), path
+            if isinstance(node, ast.ImportFrom) and node.module in HOMES:
+                modules = [code.module_file(f"{node.module}.{alias.name}", HOMES) for alias in node.names]
+                assert all(modules), path
+
+
+def settings_classes(kind: Any, found: dict[type, None]) -> dict[type, None]:
+    """The classes below a type of settings."""
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind) and kind not in found:
+        found[kind] = None
+        for base in kind.__mro__[1:]:
+            settings_classes(base, found)
+        for inner in typing.get_type_hints(kind).values():
+            settings_classes(inner, found)
+    for inner in typing.get_args(kind):
+        settings_classes(inner, found)
+    return found
+
+
+def test_fields_are_left_out_of_the_classes_of_params_alone() -> None:
+    """A default of any other class decides something, and no file of settings has it."""
+    known = {f"{kind.__module__}.{kind.__qualname__}" for kind in settings_classes(Params, {})}
+    left_out = {
+        f"{code.module_name(path, HOMES)}.{each}"
+        for path in stage_files()
+        if code.is_settings(path, HOMES)
+        for each, fields in code._settings_classes(path).items()
+        if fields.optional
+    }
+    assert left_out <= known, left_out - known
+    assert {"quartet.training.config.TrainingConfig", "pipeline.params.evaluation.Finetune"} <= left_out
+
+
+def test_every_script_has_a_digest() -> None:
+    assert set(digests()) == {path.stem for path in (ROOT / "stages").glob("[!_]*.py")}
