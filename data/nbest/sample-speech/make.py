@@ -39,14 +39,7 @@ SEED = 20240607
 VOICES = (
     *("en-us", "en-us+f1", "en-us+f2", "en-us+f3", "en-us+f4"),
     *("en-us+m1", "en-us+m2", "en-us+m3", "en-us+m4", "en-us+m5", "en-us+m6", "en-us+m7"),
-    *(
-        "gmw/en",
-        "gmw/en+f2",
-        "gmw/en+f3",
-        "gmw/en+m2",
-        "gmw/en+m3",
-        "gmw/en+m4",
-    ),  # espeak-ng's British English
+    *("gmw/en", "gmw/en+f2", "gmw/en+f3", "gmw/en+m2", "gmw/en+m3", "gmw/en+m4"),  # British
     *("en-gb-x-rp", "en-gb-x-rp+m3", "en-gb-x-rp+m6", "en-gb-x-gbclan", "en-gb-scotland"),
     *("gmw/en-US-nyc", "gmw/en-029"),  # New York, Caribbean
 )
