@@ -151,8 +151,8 @@ def main() -> None:
         for stage, variant in (
             ("download", ["wikipedia-sample"]),
             ("segment", ["wikipedia-sample"]),
-            ("tokenizer", ["wordpiece-3k"]),
-            ("encode", ["wikipedia-sample", "wordpiece-3k"]),
+            ("tokenizer", ["wordpiece-1k"]),
+            ("encode", ["wikipedia-sample", "wordpiece-1k"]),
         ):
             place.run(stage, *variant)
         checks = [as_planned(place), spread(place)]

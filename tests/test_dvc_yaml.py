@@ -106,7 +106,7 @@ def test_the_other_places_are_the_layouts(resolved: dict[str, Any]) -> None:
     assert layout.model("tta", params, params.seeds[0]) in outs("pretrain@tta")
     assert layout.curve("tta") in outs("pretrain@tta")
     assert layout.raw("wikipedia-sample") in outs("download@wikipedia-sample")
-    assert layout.encoded("wikipedia-sample", "wordpiece-3k") in outs("encode@wikipedia-sample-wordpiece-3k")
+    assert layout.encoded("wikipedia-sample", "wordpiece-1k") in outs("encode@wikipedia-sample-wordpiece-1k")
     assert layout.task("classification", "polarity") in outs("tasks@polarity")
     assert layout.catalogue(layout.all_nbest) in outs("catalogue")
     assert all(path.parent == layout.report for path in outs("report"))
