@@ -174,7 +174,7 @@ EDITS: dict[str, Edit] = {
     "a number of one model": setting("steps: 30", "steps: 31"),
     "a number of an evaluation": setting("step: 0.25", "step: 0.5"),
     "a comment in params.yaml": setting("seeds:", "# a comment\nseeds:"),
-    "the number of processes": setting("threads: 0", "threads: 0\nworkers: 1"),
+    "the number of processes": setting("threads: 1", "threads: 1\nworkers: 1"),
 }
 
 

@@ -55,7 +55,6 @@ def made(workspace: Path, small_corpus: Small) -> Made:
             ("pretrained: {}", "pretrained:\n  books: {source: given}"),
             ("  rerank: [ngram-3, tta]", "  rerank: [books]"),
             ("  sts: [tta]", "  sts: [books]"),
-            ("threads: 0", "threads: 1"),
         ):
             assert text.count(old) == 1, old
             text = text.replace(old, new)
