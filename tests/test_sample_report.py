@@ -32,6 +32,19 @@ def test_tta_learns_context_and_not_frequencies_alone(rows: Rows) -> None:
     assert 0.99 * entropy.n <= loss.n <= entropy.n, "of the same tokens, but for ends of over-long sentences"
 
 
+@pytest.mark.parametrize("name", ["unilm", "tta"])
+def test_models_of_sentences_have_left_the_frequencies_alone(rows: Rows, name: str) -> None:
+    gain = one(rows, "perplexity", name, "test", "gain")
+    assert gain.ci_low is not None
+    assert gain.ci_low > 0, "below the unigram entropy of the same test tokens, with all of its interval"
+
+
+def test_the_tta_that_comes_with_the_project_lowers_the_word_error_rate(rows: Rows) -> None:
+    change = one(rows, "rerank", "tta-books", "test", "wer-difference")
+    assert change.ci_high is not None
+    assert change.ci_high < 0
+
+
 def test_models_of_a_family_are_of_one_size_and_trained_for_equally_many_steps(rows: Rows) -> None:
     scales = {row.system: row.scale for row in rows if row.table == "training" and row.metric == "parameters"}
     sizes = {row.system: row.value for row in rows if row.table == "training" and row.metric == "parameters"}
