@@ -172,7 +172,7 @@ EDITS: dict[str, Edit] = {
         "pipeline/params/evaluation.py", "warmup: Weight = 0.1", "warmup: Weight = 0.2"
     ),
     "a number of one model": setting("steps: 30", "steps: 31"),
-    "a number of an evaluation": setting("step: 0.25", "step: 0.5"),
+    "a number of an evaluation": setting("weights: exact", "weights: {start: 0.0, stop: 1.0, step: 0.5}"),
     "a comment in params.yaml": setting("seeds:", "# a comment\nseeds:"),
     "the number of processes": setting("threads: 1", "threads: 1\nworkers: 1"),
 }
