@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 
+import pipeline.settings
 from pipeline.run import main
 from pipeline.tracking import stage_run
 from quartet.errors import InputError, system_error
@@ -244,11 +246,14 @@ def test_a_stage_ends_with_2(
     disk: Disk, workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The artifacts are on the full disk, then on one that is read-only."""
+    shutil.rmtree(workspace / "artifacts")
     (workspace / "artifacts").symlink_to(disk.folder)
     (workspace / "book.txt").write_text("A sentence of a book. " * 2000)
     source: dict[str, Any] = {"kind": "text", "language": "english", "license": "none"}
     source |= {"source": "book.txt", "sha256": None, "split": {"valid": 0.1, "test": 0.1}, "limit": 0}
     settings(workspace, (("corpora", "wikipedia-sample"), source))
+    written = pipeline.settings.read()  # while there is space
+    monkeypatch.setattr(pipeline.settings, "read", lambda: written)
     with disk.full():
         line = told(lambda: main(download, ["wikipedia-sample"]), capsys)
         assert "No space left on device" in line and "free some space" in line, line
