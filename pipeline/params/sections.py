@@ -159,6 +159,8 @@ class Model(ModelConfig):
         for key, idle in unused.items():
             if idle and getattr(self.training, key) != getattr(TrainingConfig, key):
                 raise ValueError(f"training.{key} means nothing for objective {self.objective}: remove it")
+        if self.training.batch_by != TrainingConfig.batch_by and self.reads != "sentences":
+            raise ValueError(f"training.batch_by means nothing where reads is {self.reads}: remove it")
 
     @property
     def config(self) -> ModelConfig:

@@ -14,7 +14,7 @@ from quartet.training.config import TrainingConfig
 Text = Annotated[str, Field(min_length=1)]
 
 #: Settings of a training that no translator reads.
-_LANGUAGE_MODELS_ONLY = ("mask_probability", "max_selected", "loss_on_specials")
+_LANGUAGE_MODELS_ONLY = ("batch_by", "mask_probability", "max_selected", "loss_on_specials")
 
 
 @dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid", validate_default=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -11,9 +12,11 @@ import torch
 from quartet.data import open_source
 from quartet.data.batch import Row, collate, framed, is_own
 from quartet.data.segments import SegmentedTokens
-from quartet.data.sentences import SentenceSource
+from quartet.data.sentences import SHAPES, SentenceSource, Shapes, least_padding
 from quartet.data.spans import SpanSource
 from quartet.data.streams import StreamSource, lay_out
+from quartet.objectives import OBJECTIVES
+from quartet.objectives.base import IGNORED
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer
 from tests.models.shapes import KINDS, small
@@ -81,13 +84,20 @@ def test_own_tokens_are_the_unknown_one_and_the_ordinary_ones() -> None:
     assert is_own(ids).nonzero().flatten().tolist() == [1, 7, 8]
 
 
-def test_an_epoch_has_each_sentence_once(small_corpus: Small) -> None:
+@pytest.mark.parametrize("batch_by", ["tokens", "sentences"])
+@pytest.mark.parametrize("seed", [5, None])
+def test_an_epoch_has_each_sentence_once(
+    small_corpus: Small, seed: int | None, batch_by: Literal["tokens", "sentences"]
+) -> None:
     tokenizer, splits = small_corpus
-    source = SentenceSource(splits["train"], tokenizer, max_length=64, batch_size=8, seed=5)
+    source = SentenceSource(
+        splits["train"], tokenizer, max_length=64, batch_size=8, seed=seed, batch_by=batch_by
+    )
     seen = []
     for step in range(source.steps_per_epoch):
         batch = source.batch(step)
-        assert batch.ids_BT.shape[1] == batch.real_BT.sum(1).max(), "no column of padding alone"
+        if batch_by == "sentences":
+            assert batch.ids_BT.shape[1] == batch.real_BT.sum(1).max(), "no column of padding alone"
         for row, real in zip(batch.ids_BT, batch.real_BT, strict=True):
             ids = row[real].tolist()
             assert (ids[0], ids[-1]) == (tokenizer.bos_id, tokenizer.eos_id)
@@ -97,6 +107,88 @@ def test_an_epoch_has_each_sentence_once(small_corpus: Small) -> None:
     assert source.cut == 0
     short = SentenceSource(splits["train"], tokenizer, max_length=8, batch_size=8, seed=5)
     assert short.cut == sum(max(0, len(ids) - 6) for ids in seen)
+
+
+def test_batches_by_tokens_are_of_few_shapes_and_about_equally_long() -> None:
+    """Lengths as in running text: of 5,000 sentences the mean is 28 tokens, the longest 200."""
+    lengths = np.random.default_rng(1).gamma(1.5, 18, 5000).astype(np.int64).clip(1, 198) + 2
+    shapes = Shapes.of(lengths, batch_size=32)
+    order, another = (np.random.default_rng(seed).permutation(5000) for seed in (2, 3))
+    batches = shapes.batches(order, lengths[order])
+    assert sorted(np.concatenate([sentences for sentences, _ in batches]).tolist()) == list(range(5000))
+    assert len({(len(sentences), width) for sentences, width in batches}) <= SHAPES + 1
+    assert all(lengths[sentences].max() <= width for sentences, width in batches)
+    tokens = np.array([lengths[sentences].sum() for sentences, _ in batches])
+    wanted = 32 * lengths.mean()
+    assert (np.abs(tokens / wanted - 1) < 0.25).mean() > 0.97, "all but what is left of each shape"
+    places = sum(len(sentences) * width for sentences, width in batches)
+    assert tokens.sum() / places > 0.88, "little padding"
+    assert shapes.steps == len(batches) == pytest.approx(5000 / 32, rel=0.05)
+    other = shapes.batches(another, lengths[another])
+    assert [(len(one), width) for one, width in other] == [(len(one), width) for one, width in batches]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "expected"),
+    [
+        ([4, 4, 4, 4], [([0, 1], 4), ([2, 3], 4)]),
+        # tokens in the mean: 2 x 5 = 10; rows of 3 tokens: 3, of 9: 1; the last sentence of 3 goes on to the 9s
+        ([3, 3, 3, 3, 9, 9], [([0, 1, 2], 3), ([3], 9), ([4], 9), ([5], 9)]),
+        ([], []),
+    ],
+)
+def test_batches_by_tokens_by_hand(lengths: list[int], expected: list[tuple[list[int], int]]) -> None:
+    array = np.array(lengths, dtype=np.int64)
+    batches = Shapes.of(array, batch_size=2).batches(np.arange(len(array)), array)
+    assert [(sentences.tolist(), width) for sentences, width in batches] == expected
+
+
+def test_no_other_lengths_pad_less() -> None:
+    """Against all choices of three lengths of nine, of which the longest is one."""
+    lengths, counts = np.array([3, 4, 5, 8, 9, 12, 20, 21, 40]), np.array([5, 9, 2, 7, 1, 6, 3, 4, 1])
+
+    def places(chosen: np.ndarray) -> int:
+        return int(counts @ chosen[np.searchsorted(chosen, lengths)])
+
+    found = least_padding(lengths, counts, 3)
+    every = [np.array([*two, 40]) for two in itertools.combinations(lengths[:-1], 2)]
+    assert len(found) == 3
+    assert places(found) == min(map(places, every)) < max(map(places, every))
+    assert least_padding(lengths, counts, 9).tolist() == lengths.tolist()
+
+
+@pytest.mark.parametrize("kind", ["unilm", "bilm", "tta", "segabert", "tta-segments", "segatron-xl"])
+@pytest.mark.parametrize("specials", [False, True])
+def test_a_step_is_divided_by_the_mean_number_of_targets(
+    small_corpus: Small, kind: str, specials: bool
+) -> None:
+    """Counted over the batches themselves: a whole epoch, and for spans, which are drawn, 400 steps."""
+    tokenizer, splits = small_corpus
+    config = small(**KINDS[kind])
+    objective = OBJECTIVES[config.objective](0.3, 0, specials)
+    source = open_source(config, splits["train"], tokenizer, batch_size=4, seed=3)
+    steps = 400 if config.reads == "spans" else source.steps_per_epoch
+    counted = []
+    for step in range(steps):
+        _, targets = objective.training_pair(source.batch(step), tokenizer.vocab_size, np.random.default_rng)
+        counted.append(int((targets != IGNORED).sum()))
+    expected = objective.targets_per_step(source.row_lengths)
+    if config.reads == "streams":
+        assert set(counted[:-1]) == {round(expected)} and counted[-1] <= expected, "the last window is short"
+    else:
+        assert np.mean(counted) == pytest.approx(expected, rel=0.02 if config.reads == "spans" else 1e-9)
+
+
+def test_the_released_spans_targets_are_those_of_inputs_like_them(small_corpus: Small) -> None:
+    tokenizer, splits = small_corpus
+    config = small(**KINDS["segabert"], spans={"form": "released"})
+    objective = OBJECTIVES["mlm"](0.3)
+    source = open_source(config, splits["train"], tokenizer, batch_size=4, seed=3)
+    counted = [
+        int((objective.training_pair(source.batch(step), 99, np.random.default_rng)[1] != IGNORED).sum())
+        for step in range(400)
+    ]
+    assert np.mean(counted) == pytest.approx(objective.targets_per_step(source.row_lengths), rel=0.02)
 
 
 def test_spans_are_running_text_that_starts_with_a_sentence(small_corpus: Small) -> None:

@@ -171,7 +171,7 @@ def jumps(values: list[float], caplog: pytest.LogCaptureFixture, watch: Watch | 
     caplog.clear()
     with caplog.at_level(logging.WARNING, "quartet"):
         for step, value in enumerate(values):
-            watch.loss(torch.tensor(value), step)
+            watch.loss(value, step)
     return [record.metric[2] for record in caplog.records]  # type: ignore[attr-defined]
 
 
@@ -205,12 +205,43 @@ def test_a_resumed_watch_goes_on(caplog: pytest.LogCaptureFixture) -> None:
     assert [step + 60 for step in jumps(values[60:], caplog, second)] == whole == [100]
 
 
+def test_steps_are_compared_with_those_of_their_kind(caplog: pytest.LogCaptureFixture) -> None:
+    """Long sentences, rare and harder, are no jump; a long one that is worse than the others is, and so is a short."""
+    draw = random.Random(1)
+    watch = Watch("step", 100, "")
+
+    def told(worse: dict[int, float]) -> list[float]:
+        caplog.clear()
+        with caplog.at_level(logging.WARNING, "quartet"):
+            for step in range(400):
+                kind = 200 if step % 40 == 7 else 20
+                usual = (7.5 if kind == 200 else 6.0) + draw.gauss(0, 0.1)
+                watch.loss(worse.get(step, usual) * 30, step, targets=30, usual=30, kind=kind)
+        return [record.metric[2] for record in caplog.records]  # type: ignore[attr-defined]
+
+    assert told({}) == []
+    assert told({300: 7.5, 327: 9.5}) == [300, 327]
+
+
+def test_the_mean_of_few_targets_may_vary_more(caplog: pytest.LogCaptureFixture) -> None:
+    """The same loss for a token: of 3 targets in place of 300 it is no jump."""
+    for targets, expected in ((3.0, []), (300.0, [200])):
+        draw, watch = random.Random(1), Watch("step", 100, "")
+        caplog.clear()
+        with caplog.at_level(logging.WARNING, "quartet"):
+            for step in range(250):
+                count = targets if step == 200 else 300.0
+                loss = 6.5 if step == 200 else 5 + draw.gauss(0, 0.1)
+                watch.loss(loss * count, step, targets=count, usual=300.0)
+        assert [record.metric[2] for record in caplog.records] == expected  # type: ignore[attr-defined]
+
+
 def test_parts_are_one_loss(caplog: pytest.LogCaptureFixture) -> None:
     watch = Watch("step", 10, "")
     with caplog.at_level(logging.WARNING, "quartet"):
         for step in range(50):
             for part in range(2):
-                watch.loss(torch.tensor(4.0 if step == 40 and part else 1.0), step, part, 2)
+                watch.loss(4.0 if step == 40 and part else 1.0, step, part, 2, 0.5)
     assert [record.metric[1:] for record in caplog.records] == [(5.0, 40)]  # type: ignore[attr-defined]
 
 

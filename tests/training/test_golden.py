@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from torch import Tensor
 
+from quartet.models.network import Memory
+from quartet.objectives.base import Objective
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.models.shapes import VARIANTS
-from tests.training.curves import FOLDER, SEED, STEPS, curve, golden
+from tests.training.curves import FOLDER, SEED, STEP_MEAN, STEPS, curve, golden
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 
@@ -31,6 +36,23 @@ def test_a_seeded_curve_of_50_steps(small_corpus: Small, name: str, tmp_path: Pa
     assert len(found) == STEPS
     assert found[-1] < 0.9 * found[0], "it learns"
     assert distance(found, golden(name)) < TOLERANCE
+
+
+@pytest.mark.parametrize("name", [path.stem for path in sorted(STEP_MEAN.glob("*.json"))])
+def test_the_curve_where_each_step_weighed_alike(
+    small_corpus: Small, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The batches and the divisor are all that parts these curves from those above."""
+    summed = Objective.loss
+
+    def mean(self: Objective, *read: Any) -> tuple[Tensor, int, Memory | None]:
+        loss, targets, memory = summed(self, *read)
+        return (loss / targets if torch.is_grad_enabled() else loss), targets, memory
+
+    monkeypatch.setattr(Objective, "loss", mean)
+    monkeypatch.setattr(Objective, "targets_per_step", lambda self, lengths: 1.0)
+    found = curve(name, small_corpus, tmp_path, batch_by="sentences")
+    assert distance(found, golden(name, STEP_MEAN)) < TOLERANCE < distance(found, golden(name))
 
 
 def test_the_curves_tell_models_and_seeds_apart(small_corpus: Small, tmp_path: Path) -> None:

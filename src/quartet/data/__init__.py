@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from quartet.data.batch import BatchSource
 from quartet.data.released_spans import ReleasedSpanSource
 from quartet.data.sentences import SentenceSource
@@ -13,9 +15,15 @@ from quartet.text.tokenizer import TextTokenizer
 
 
 def open_source(
-    config: ModelConfig, corpus: EncodedCorpus, tokenizer: TextTokenizer, *, batch_size: int, seed: int | None
+    config: ModelConfig,
+    corpus: EncodedCorpus,
+    tokenizer: TextTokenizer,
+    *,
+    batch_size: int,
+    seed: int | None,
+    batch_by: Literal["tokens", "sentences"] = "tokens",
 ) -> BatchSource:
-    """The source that fits ``reads``; `seed` None gives evaluation order."""
+    """The source that fits ``reads``; `seed` None gives evaluation order, `batch_by` is for sentences alone."""
     if config.reads == "streams":
         return StreamSource(
             corpus,
@@ -25,7 +33,9 @@ def open_source(
             seed=seed,
             index=config.recurrence.index,
         )
-    kind: type[SentenceSource | SpanSource] = SentenceSource
     if config.reads == "spans":
         kind = SpanSource if config.spans.form == "paper" else ReleasedSpanSource
-    return kind(corpus, tokenizer, max_length=config.max_length, batch_size=batch_size, seed=seed)
+        return kind(corpus, tokenizer, max_length=config.max_length, batch_size=batch_size, seed=seed)
+    return SentenceSource(
+        corpus, tokenizer, max_length=config.max_length, batch_size=batch_size, seed=seed, batch_by=batch_by
+    )

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -29,7 +30,7 @@ class Batch:
         fresh: the rows do not continue those of the batch before.
         first_row: number of the first row within the step's whole batch, of which this may be a part.
         part: number of this part.
-        step_targets: targets of the whole batch, where this is a part of it; None: it is the whole.
+        kind: batches of one kind hold inputs of like length, so that their losses compare.
     """
 
     ids_BT: Tensor
@@ -39,7 +40,7 @@ class Batch:
     fresh: bool = True
     first_row: int = 0
     part: int = 0
-    step_targets: int | None = None
+    kind: int = 0
 
     def to(self, device: torch.device | str) -> Batch:
         following_B = None if self.following_B is None else self.following_B.to(device)
@@ -51,12 +52,8 @@ class Batch:
             following_B=following_B,
         )
 
-    def split(self, parts: int, targets: int) -> list[Batch]:
-        """Exactly `parts` batches that together are this one; some have no rows where there are too few.
-
-        Args:
-            targets: how many this batch has.
-        """
+    def split(self, parts: int) -> list[Batch]:
+        """Exactly `parts` batches that together are this one; some have no rows where there are too few."""
         split = []
         for part, (low, high) in enumerate(part_edges(len(self.ids_BT), parts)):
             real_BT = self.real_BT[low:high]
@@ -71,7 +68,7 @@ class Batch:
                     fresh=self.fresh,
                     first_row=low,
                     part=part,
-                    step_targets=targets,
+                    kind=self.kind,
                 )
             )
         return split
@@ -82,6 +79,23 @@ def part_edges(rows: int, parts: int) -> list[tuple[int, int]]:
     return list(itertools.pairwise(rows * part // parts for part in range(parts + 1)))
 
 
+@dataclass(frozen=True)
+class RowLengths:
+    """How long the inputs of a source's batches are.
+
+    Attributes:
+        own: (N,) tokens that an input may have, special tokens apart.
+        chances: (N,) how probable each of these is; their sum is 1.
+        rows: inputs of a batch, in the mean of an epoch.
+        specials: tokens of an input beside its own; 0: windows of running text, whose next token is known.
+    """
+
+    own: NDArray[np.int64]
+    chances: NDArray[np.float64]
+    rows: float
+    specials: int = 2
+
+
 class BatchSource(Protocol):
     """Batches by number: step n gives the same batch whenever, and by whomever, it is asked for.
 
@@ -90,6 +104,9 @@ class BatchSource(Protocol):
 
     @property
     def steps_per_epoch(self) -> int: ...
+
+    @property
+    def row_lengths(self) -> RowLengths: ...
 
     def batch(self, step: int) -> Batch: ...
 
@@ -123,9 +140,9 @@ def framed(row: Row, first: int, last: int) -> Row:
     return Row(ids, np.concatenate([row.segments[:1], row.segments, row.segments[-1:]]).astype(np.int64))
 
 
-def collate(rows: Sequence[Row], pad_id: int) -> Batch:
-    """Pad rows on the right into one batch; the sequence index counts from 0 in each row."""
-    longest = max(len(row.ids) for row in rows)
+def collate(rows: Sequence[Row], pad_id: int, width: int = 0) -> Batch:
+    """Pad rows on the right into one batch, of `width` columns at least; the sequence index counts from 0 in each."""
+    longest = max(width, *(len(row.ids) for row in rows))
     ids = np.full((len(rows), longest), pad_id, dtype=np.int64)
     positions = np.zeros((len(rows), longest, 4), dtype=np.int64)
     real = np.zeros((len(rows), longest), dtype=bool)

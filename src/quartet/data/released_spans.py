@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from quartet.data.batch import Row
+from quartet.data.batch import Row, RowLengths
 from quartet.data.spans import SpanSource
 from quartet.errors import InputError
 from quartet.text.encoded import EncodedCorpus
@@ -12,6 +12,9 @@ from quartet.text.tokenizer import TextTokenizer
 
 #: Share of the examples that are gathered for a shorter length, drawn evenly from 2 to the maximum.
 SHORT_SEQUENCES = 0.01
+
+#: Inputs that tell how long one is in the mean, to about 1 %.
+TYPICAL = 2048
 
 #: Draws of a span before one of two sentences is taken at all events.
 DRAWS = 100
@@ -71,6 +74,13 @@ class ReleasedSpanSource(SpanSource):
             raise InputError(
                 "spans.form", "released splits documents, and none has two sentences", "take paper"
             )
+
+    @property
+    def row_lengths(self) -> RowLengths:
+        """Of `TYPICAL` inputs drawn with a seed of their own: what is thrown away leaves no formula."""
+        random = np.random.default_rng(TYPICAL)
+        own = np.array([len(self.example(random).ids) - 3 for _ in range(TYPICAL)])
+        return RowLengths(own, np.full(TYPICAL, 1 / TYPICAL), self.batch_size, specials=3)
 
     def example(self, random: np.random.Generator) -> Row:
         """One training input, specials included."""

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
+from typing import Literal
 
-from quartet.data.batch import Batch, Row, collate, framed
+import numpy as np
+from numpy.typing import NDArray
+
+from quartet.data.batch import Batch, Row, RowLengths, collate, framed
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 
-#: Batches whose sentences are sorted by length together; wide enough to save padding, narrow enough to stay random.
+#: Batches of a fixed number of sentences whose sentences are sorted by length together; wide enough to save padding,
+#: narrow enough to stay random.
 POOL = 32
+
+#: Lengths that batches of a number of tokens are padded to. With the one short batch of an epoch these are 16 shapes.
+SHAPES = 15
 
 
 class SentenceSource:
     """Each sentence of the corpus once an epoch, batched with sentences of like length.
 
+    With `batch_by` ``tokens`` a step reads about `batch_size` times the mean length of a sentence, whatever the length
+    of its sentences: many short ones or a few long ones, padded to one of `SHAPES` lengths. With ``sentences`` a step
+    reads exactly `batch_size` sentences, as published, and the tokens of a step vary with their lengths.
+
     A sentence over the maximum loses its end; `cut` counts the tokens lost that way. The order depends on the seed and
-    the epoch alone; without a seed (evaluation) sentences come in the order of the corpus.
+    the epoch alone. Without a seed (evaluation) it is the same in every epoch, and ``sentences`` come in the order of
+    the corpus.
     """
 
     def __init__(
@@ -27,6 +40,7 @@ class SentenceSource:
         max_length: int,
         batch_size: int,
         seed: int | None,
+        batch_by: Literal["tokens", "sentences"] = "tokens",
     ) -> None:
         self.corpus = corpus
         self.tokenizer = tokenizer
@@ -35,35 +49,134 @@ class SentenceSource:
         self.seed = seed
         self.lengths = np.minimum(np.diff(corpus.sentence_offsets), self.room)
         self.cut = int((np.diff(corpus.sentence_offsets) - self.lengths).sum())
+        self._shapes = Shapes.of(self.lengths + 2, batch_size) if batch_by == "tokens" else None
         self._epoch = -1
-        self._batches: list[np.ndarray] = []
+        self._batches: list[tuple[NDArray[np.int64], int]] = []
 
     @property
     def steps_per_epoch(self) -> int:
-        return -(-len(self.lengths) // self.batch_size)
+        return self._shapes.steps if self._shapes else -(-len(self.lengths) // self.batch_size)
+
+    @property
+    def row_lengths(self) -> RowLengths:
+        rows = len(self.lengths) / max(1, self.steps_per_epoch)
+        return RowLengths(self.lengths, np.full(len(self.lengths), 1 / max(1, len(self.lengths))), rows)
 
     def batch(self, step: int) -> Batch:
-        """The batch of a step: (B, T) with T the longest sentence in it plus 2."""
+        """The batch of a step: (B, T) with T its shape's length, or that of the longest sentence in it plus 2."""
         epoch, place = divmod(step, self.steps_per_epoch)
         if epoch != self._epoch:
             self._batches = self._arrange(epoch)
             self._epoch = epoch
+        sentences, width = self._batches[place]
         rows = []
-        for sentence in self._batches[place]:
+        for sentence in sentences:
             ids = np.asarray(self.corpus.sentence(int(sentence)), dtype=np.int64)[: self.room]
             segments = np.zeros((len(ids), 3), dtype=np.int64)
             segments[:, 0] = np.arange(len(ids))
             rows.append(framed(Row(ids, segments), self.tokenizer.bos_id, self.tokenizer.eos_id))
-        return collate(rows, self.tokenizer.pad_id)
+        return replace(collate(rows, self.tokenizer.pad_id, width), kind=width)
 
-    def _arrange(self, epoch: int) -> list[np.ndarray]:
+    def _arrange(self, epoch: int) -> list[tuple[NDArray[np.int64], int]]:
+        """The sentences of each batch, and the length they are padded to (0: that of the longest)."""
         order = np.arange(len(self.lengths))
+        if self._shapes is not None:
+            random = np.random.default_rng(0 if self.seed is None else [self.seed, epoch])
+            order = random.permutation(order)
+            shaped = self._shapes.batches(order, self.lengths[order] + 2)
+            return [shaped[index] for index in random.permutation(len(shaped))]
         if self.seed is None:
-            return [order[at : at + self.batch_size] for at in range(0, len(order), self.batch_size)]
+            return [(order[at : at + self.batch_size], 0) for at in range(0, len(order), self.batch_size)]
         random = np.random.default_rng([self.seed, epoch])
         order = random.permutation(order)
         pool = POOL * self.batch_size
         pooled = [order[at : at + pool] for at in range(0, len(order), pool)]
         order = np.concatenate([part[np.argsort(self.lengths[part], kind="stable")] for part in pooled])
-        batches = [order[at : at + self.batch_size] for at in range(0, len(order), self.batch_size)]
+        batches = [(order[at : at + self.batch_size], 0) for at in range(0, len(order), self.batch_size)]
         return [batches[index] for index in random.permutation(len(batches))]
+
+
+class Shapes:
+    """How sentences are divided into batches of about equally many tokens, in few shapes.
+
+    Sentences belong to the shortest shape that holds them. Those that do not fill a batch of their shape go on to the
+    next longer one, so that one batch of an epoch at most is short.
+
+    Attributes:
+        lengths: (S,) tokens of a row in each shape, [BOS] and [EOS] included, rising.
+        rows: (S,) rows of a batch of each shape.
+        steps: batches of an epoch. It does not depend on the order of the sentences.
+    """
+
+    def __init__(self, lengths: NDArray[np.int64], rows: NDArray[np.int64], steps: int) -> None:
+        self.lengths = lengths
+        self.rows = rows
+        self.steps = steps
+
+    @classmethod
+    def of(cls, lengths: NDArray[np.int64], batch_size: int) -> Shapes:
+        """The shapes that pad a corpus least.
+
+        Args:
+            lengths: (N,) of the sentences, [BOS] and [EOS] included.
+            batch_size: sentences of mean length that a batch holds.
+        """
+        if not len(lengths):
+            return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 0)
+        shapes = least_padding(*np.unique(lengths, return_counts=True), SHAPES)
+        of_shape = np.searchsorted(shapes, lengths)
+        tokens = np.bincount(of_shape, weights=lengths, minlength=len(shapes))
+        mean = tokens / np.maximum(1, np.bincount(of_shape, minlength=len(shapes)))
+        rows = np.maximum(1, np.rint(batch_size * lengths.mean() / mean)).astype(np.int64)
+        made = cls(shapes, rows, 0)
+        made.steps = len(made.batches(np.arange(len(lengths)), lengths))
+        return made
+
+    def batches(
+        self, order: NDArray[np.int64], lengths: NDArray[np.int64]
+    ) -> list[tuple[NDArray[np.int64], int]]:
+        """The sentences of each batch in the order given, and the batch's length; short shapes first.
+
+        Args:
+            order: (N,) numbers of the sentences.
+            lengths: (N,) of these, [BOS] and [EOS] included.
+        """
+        of_shape = np.searchsorted(self.lengths, lengths)
+        found: list[tuple[NDArray[np.int64], int]] = []
+        waiting = order[:0]
+        for shape, (length, rows) in enumerate(zip(self.lengths.tolist(), self.rows.tolist(), strict=True)):
+            here = np.concatenate([waiting, order[of_shape == shape]])
+            full = len(here) // rows * rows
+            found += [(here[at : at + rows], length) for at in range(0, full, rows)]
+            waiting = here[full:]
+        if len(waiting):
+            found.append((waiting, int(self.lengths[-1])))
+        return found
+
+
+def least_padding(lengths: NDArray[np.int64], counts: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Which lengths to pad to, `most` of them, so that the fewest tokens are padding.
+
+    By dynamic programming over the longest length of each shape: the first m lengths in k shapes cost the least over j
+    of the first j in k - 1 shapes, and all sentences of the others at the m-th length.
+
+    Args:
+        lengths: (U,) that occur, rising.
+        counts: (U,) sentences of each.
+    """
+    if len(lengths) <= most:
+        return lengths
+    before = np.concatenate([[0], np.cumsum(counts)])
+    cost_JM = ((before[None, 1:] - before[:-1, None]) * lengths).astype(
+        np.float64
+    )  # lengths J to M in one shape
+    cost_JM[np.tril_indices(len(lengths), -1)] = np.inf
+    least_M, starts = cost_JM[0], []
+    for _ in range(most - 1):
+        total_JM = np.concatenate([[np.inf], least_M[:-1]])[:, None] + cost_JM
+        starts.append(total_JM.argmin(axis=0))
+        least_M = total_JM.min(axis=0)
+    ends = [len(lengths) - 1]
+    for start_M in reversed(starts):
+        ends.append(int(start_M[ends[-1]]) - 1)
+    return lengths[ends[::-1]]

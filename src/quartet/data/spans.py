@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from quartet.data.batch import Batch, Row, collate, framed
+from quartet.data.batch import Batch, Row, RowLengths, collate, framed
 from quartet.data.segments import SegmentedTokens
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -77,6 +77,15 @@ class SpanSource:
             random = np.random.default_rng([self.seed, step])
             rows = [self.example(random) for _ in range(self.batch_size)]
         return collate(rows, self.tokenizer.pad_id)
+
+    @property
+    def row_lengths(self) -> RowLengths:
+        """Of training: for each sentence the input that starts with it, as probable as that start is."""
+        sentences_D = np.diff(self.corpus.document_offsets)
+        chances_D = np.diff(self._chances, prepend=0.0) / np.maximum(1, sentences_D)
+        ends = np.repeat(self.tokens.document_tokens[1:], sentences_D)
+        own = np.minimum(self.room, ends - self.corpus.sentence_offsets[:-1])
+        return RowLengths(own, np.repeat(chances_D, sentences_D), self.batch_size)
 
     def example(self, random: np.random.Generator) -> Row:
         """One training input, specials included."""

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import torch
 
-from quartet.data.batch import Batch
+from quartet.data.batch import Batch, RowLengths
 from quartet.data.segments import sentence_in_paragraph
 from quartet.errors import InputError
 from quartet.text.encoded import EncodedCorpus
@@ -106,6 +106,11 @@ class StreamSource:
     @property
     def steps_per_epoch(self) -> int:
         return max(1, -(-self.stream // self.window))
+
+    @property
+    def row_lengths(self) -> RowLengths:
+        """Of a full window: the last one of an epoch may be shorter, and then counts for less."""
+        return RowLengths(np.array([min(self.window, self.stream)]), np.ones(1), self.batch_size, specials=0)
 
     def batch(self, step: int) -> Batch:
         """Ids (B, window), or fewer columns at the end of the streams, and the token that follows each row."""

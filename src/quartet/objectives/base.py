@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from quartet.data.batch import Batch, closes, is_own
+from quartet.data.batch import Batch, RowLengths, closes, is_own
 from quartet.models.network import Memory, Network
 
 #: The random numbers of a row, by its number in the step's whole batch: they do not depend on how it is divided.
@@ -82,10 +83,21 @@ class Objective(ABC):
             return own_BT
         return own_BT | closes(batch.real_BT)
 
-    def targets(self, batch: Batch, vocabulary: int) -> int:
-        """How many targets a batch has in training."""
-        _, targets_BT = self.training_pair(batch, vocabulary, np.random.default_rng)
-        return int((targets_BT != IGNORED).sum())
+    @abstractmethod
+    def targets(self, own: NDArray[np.int64], specials: int) -> NDArray[np.int64]:
+        """How many targets inputs have in training.
+
+        Args:
+            own: (N,) the tokens of each, special ones apart.
+            specials: the special tokens of each; 0: windows of running text, whose next token is known.
+        """
+
+    def targets_per_step(self, lengths: RowLengths) -> float:
+        """The mean number of targets of a step of training, which its loss is divided by.
+
+        The same number for every step: so each token weighs the same, whichever sentences it came together with.
+        """
+        return float(self.targets(lengths.own, lengths.specials) @ lengths.chances) * lengths.rows
 
     def loss(
         self, network: Network, batch: Batch, random: RowRandom, memory: Memory | None = None

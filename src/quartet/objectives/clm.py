@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -24,6 +26,10 @@ class CausalLM(Objective):
         if batch.following_B is not None:
             targets_BT[:, -1] = batch.following_B
         return batch.ids_BT, targets_BT
+
+    def targets(self, own: NDArray[np.int64], specials: int) -> NDArray[np.int64]:
+        """All tokens but the opening one; of running text as many as are read."""
+        return own + max(0, specials - 1)
 
     def states(self, network: Network, batch: Batch, masked: bool = True) -> States:
         """One pass; the output at t - 1 predicts token t. The first token of a row has no prediction (zeros)."""

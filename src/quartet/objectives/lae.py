@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from quartet.data.batch import Batch, is_own
@@ -15,6 +17,10 @@ class LanguageAutoencoding(Objective):
     def training_pair(self, batch: Batch, vocabulary: int, random: RowRandom) -> tuple[Tensor, Tensor]:
         wanted_BT = batch.real_BT if self.loss_on_specials else batch.real_BT & is_own(batch.ids_BT)
         return batch.ids_BT, batch.ids_BT.masked_fill(~wanted_BT, IGNORED)
+
+    def targets(self, own: NDArray[np.int64], specials: int) -> NDArray[np.int64]:
+        """All own tokens, and with ``loss_on_specials`` all others too."""
+        return own + specials * self.loss_on_specials
 
     def states(self, network: Network, batch: Batch, masked: bool = True) -> States:
         hidden_BTD, _ = network(batch.ids_BT, batch.positions_BTP, batch.real_BT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from quartet.data.batch import Batch, is_own
@@ -46,6 +47,12 @@ class MaskedLM(Objective):
             inputs[row, selected[fate >= 0.9]] = noise[fate >= 0.9]
         device = batch.ids_BT.device
         return torch.from_numpy(inputs).to(device), torch.from_numpy(targets).to(device)
+
+    def targets(self, own: NDArray[np.int64], specials: int) -> NDArray[np.int64]:
+        """The selected tokens."""
+        candidates = own + specials * self.loss_on_specials
+        counts, of_each = np.unique(candidates, return_inverse=True)
+        return np.array([self._quota(int(count)) for count in counts], dtype=np.int64)[of_each]
 
     def _quota(self, candidates: int) -> int:
         quota = min(candidates, max(1, round(self.mask_probability * candidates)))

@@ -20,6 +20,9 @@ class TrainingConfig:
     Attributes:
         steps: optimiser steps.
         batch_size: inputs an optimiser step (for streams: parallel streams).
+        batch_by: for models that read sentences: a step has as many ``tokens`` as `batch_size` sentences have in the
+            mean, in sentences of like length; or exactly `batch_size` ``sentences``, as in the papers. Either way each
+            token weighs the same.
         accumulate: parts that a batch is split into, one after the other, to save memory; the gradient is that of the
             whole batch. Several devices share the parts.
         precision: ``fp32``, or mixed precision with ``bf16`` or ``fp16`` (the latter on a GPU only).
@@ -47,6 +50,7 @@ class TrainingConfig:
 
     steps: Count
     batch_size: Count
+    batch_by: Literal["tokens", "sentences"] = "tokens"
     accumulate: Count = 1
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
     compile: bool = False

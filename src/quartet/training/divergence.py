@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pytorch_lightning as pl
 import torch
@@ -13,13 +14,14 @@ from torch import Tensor, nn
 from quartet.errors import InputError
 from quartet.training.processes import whole
 
-#: A loss has jumped where it is above the mean of those before it by so many times their noise (the root of half the
-#: mean square of the differences from one step to the next, which a loss that falls leaves small), ...
+#: A loss has jumped where it is above the mean of those before it, of steps of its kind, by so many times their noise
+#: (the root of half the mean square of the differences from one to the next, which a loss that falls leaves small), ...
 NOISES = 6.0
 #: ... and by this share of the mean, ...
 SHARE = 0.2
-#: ... which is said after so many steps.
+#: ... which is said after so many steps, and so many of its kind.
 FIRST = 20
+FIRST_OF_KIND = 5
 #: What a loss counts for in the means, one step later.
 FADING = 0.98
 #: The name of the metric: one point at the first step of each jump.
@@ -48,23 +50,41 @@ class Watch:
         self.batches = batches
         self.remedy = remedy
         self.metric = metric
-        self._mean = self._before = self._squared = 0.0
+        #: of the steps of each kind: the mean, the last one, and how many
+        self._kinds: dict[int, tuple[float, float, int]] = {}
+        self._squared = 0.0
         self._seen = 0
         self._jumped = False
-        self._parts: list[float] = []
+        self._parts: list[tuple[float, float]] = []
 
-    def loss(self, loss: Tensor, step: int, part: int = 0, parts: int = 1) -> None:
-        """See a part's share of a step's loss, a scalar.
+    def loss(
+        self,
+        loss: float,
+        step: int,
+        part: int = 0,
+        parts: int = 1,
+        targets: float = 1.0,
+        usual: float = 1.0,
+        kind: int = 0,
+    ) -> None:
+        """See a part of a step.
+
+        Args:
+            loss: summed over its targets.
+            targets: how many the part has.
+            usual: how many a whole step has in the mean: the mean loss of fewer is expected to vary more.
+            kind: steps are compared with those of their kind. Long sentences may be harder than short ones.
 
         Raises:
-            InputError: it is NaN or infinite.
+            InputError: the loss is NaN or infinite.
         """
-        value = loss.item()
-        if not math.isfinite(value):
-            self._stop(step, f"the loss is {value}", f", part {part + 1} of {parts}" if parts > 1 else "")
-        self._parts = [*self._parts[:part], value]
+        if not math.isfinite(loss):
+            self._stop(step, f"the loss is {loss}", f", part {part + 1} of {parts}" if parts > 1 else "")
+        self._parts = [*self._parts[:part], (loss, targets)]
         if part == parts - 1:
-            self._compare(sum(self._parts), step)
+            summed, count = (sum(values) for values in zip(*self._parts, strict=True))
+            if count:
+                self._compare(summed / count, min(1.0, count / usual), kind, step)
 
     def gradient(
         self, parameters: Iterable[tuple[str, nn.Parameter]], step: int, clip: float | None = None
@@ -102,33 +122,43 @@ class Watch:
             if not bool(torch.isfinite(tensor).all()):
                 self._stop(step - 1, f"{name} is not finite after it")
 
-    def state(self) -> list[float]:
+    def state(self) -> dict[str, Any]:
         """What a resumed training needs."""
-        return [self._mean, self._before, self._squared, self._seen, self._jumped]
+        return {
+            "kinds": {kind: list(values) for kind, values in self._kinds.items()},
+            "squared": self._squared,
+            "seen": self._seen,
+            "jumped": self._jumped,
+        }
 
-    def restore(self, state: Sequence[float]) -> None:
+    def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a :meth:`state`."""
-        self._mean, self._before, self._squared = state[:3]
-        self._seen, self._jumped = int(state[3]), bool(state[4])
+        self._kinds = {kind: (mean, before, seen) for kind, (mean, before, seen) in state["kinds"].items()}
+        self._squared, self._seen, self._jumped = state["squared"], state["seen"], state["jumped"]
 
-    def _compare(self, value: float, step: int) -> None:
-        highest = self._mean + max(NOISES * math.sqrt(self._squared / 2), SHARE * abs(self._mean))
-        jumped = self._seen >= FIRST and value > highest
+    def _compare(self, value: float, share: float, kind: int, step: int) -> None:
+        """Compare a step's mean loss with those before it.
+
+        Args:
+            share: of the usual targets of a step. The noise of a mean goes with the root of what it is a mean of.
+        """
+        mean, before, seen = self._kinds.get(kind, (value, value, 0))
+        noise = math.sqrt(self._squared / 2 / share)
+        highest = mean + max(NOISES * noise, SHARE * abs(mean))
+        jumped = self._seen >= FIRST and seen >= FIRST_OF_KIND and value > highest
         if jumped and not self._jumped:
             place = self._place(step)
             _LOG.warning(
                 "%s: the loss jumped from about %.4g to %.4g",
-                *(place, self._mean, value),
+                *(place, mean, value),
                 extra={"metric": (self.metric, value, step)},
             )
         self._jumped = jumped
         counted = min(value, highest) if jumped else value
-        if self._seen == 0:
-            self._mean = self._before = counted
-        weight = max(1 - FADING, 1 / (self._seen + 1))  # at first the plain mean
-        self._mean += weight * (counted - self._mean)
-        self._squared += weight * ((counted - self._before) ** 2 - self._squared)
-        self._before = counted
+        mean += max(1 - FADING, 1 / (seen + 1)) * (counted - mean)  # at first the plain mean
+        weight = max(1 - FADING, 1 / (self._seen + 1))
+        self._squared += weight * (share * (counted - before) ** 2 - self._squared)
+        self._kinds[kind] = (mean, counted, seen + 1)
         self._seen += 1
 
     def _place(self, step: int) -> str:

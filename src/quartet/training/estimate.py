@@ -17,7 +17,7 @@ from quartet.models.architectures import build
 from quartet.models.config import ModelConfig
 from quartet.models.network import Memory
 from quartet.objectives import OBJECTIVES
-from quartet.objectives.base import Objective
+from quartet.objectives.base import IGNORED, Objective
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer
 from quartet.training.config import TrainingConfig
@@ -109,7 +109,14 @@ def reading(
     tokenizer, *splits = corpus
     objective = objective_of(config, training)
     train, valid = (
-        open_source(config, split, tokenizer, batch_size=training.batch_size, seed=seed)
+        open_source(
+            config,
+            split,
+            tokenizer,
+            batch_size=training.batch_size,
+            seed=seed,
+            batch_by=training.batch_by,
+        )
         for split, seed in zip(splits, (0, None), strict=True)
     )
     batches = min(valid.steps_per_epoch, training.validation_batches or valid.steps_per_epoch)
@@ -240,4 +247,5 @@ def _of_batch(batch: Batch, config: ModelConfig, objective: Objective, vocabular
     lengths_B = batch.real_BT.sum(dim=1)
     remembered = config.recurrence.memory if config.architecture == "transformer-xl" else 0
     pairs = int((lengths_B * (lengths_B + remembered)).sum())
-    return Reading(int(lengths_B.sum()), objective.targets(batch, vocabulary), pairs)
+    _, targets_BT = objective.training_pair(batch, vocabulary, np.random.default_rng)
+    return Reading(int(lengths_B.sum()), int((targets_BT != IGNORED).sum()), pairs)

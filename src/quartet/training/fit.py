@@ -6,7 +6,7 @@ import itertools
 import logging
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -100,11 +100,10 @@ class _Training(IterableDataset[Batch]):
     Every process makes the whole batch, so that what is in it depends on no number of devices.
     """
 
-    def __init__(self, source: BatchSource, start: int, rounds: int, targets: Callable[[Batch], int]) -> None:
+    def __init__(self, source: BatchSource, start: int, rounds: int) -> None:
         self.source = source
         self.start = start
         self.rounds = rounds
-        self.targets = targets
         self.seconds = 0.0  # spent on making batches
 
     def __iter__(self) -> Iterator[Batch]:
@@ -112,7 +111,7 @@ class _Training(IterableDataset[Batch]):
             begun = time.perf_counter()
             batch = self.source.batch(step)
             pieces = processes.count() * self.rounds
-            parts = [batch] if pieces == 1 else batch.split(pieces, self.targets(batch))
+            parts = [batch] if pieces == 1 else batch.split(pieces)
             self.seconds += time.perf_counter() - begun
             first = processes.rank() * self.rounds
             yield from parts[first : first + self.rounds]
@@ -128,7 +127,7 @@ class _Validation(IterableDataset[Batch]):
     def __iter__(self) -> Iterator[Batch]:
         for step in range(self.count):
             batch, count = self.source.batch(step), processes.count()
-            yield batch if count == 1 else batch.split(count, 0)[processes.rank()]
+            yield batch if count == 1 else batch.split(count)[processes.rank()]
 
 
 def lightning_precision(precision: str, device: str) -> Literal["32-true", "bf16-mixed", "16-mixed"]:
@@ -224,9 +223,21 @@ def fit(
     done = 0
     if resume.is_file():
         done = int(torch.load(resume, weights_only=True, map_location="cpu", mmap=True)["global_step"])
-    train_source = open_source(model, train, tokenizer, batch_size=training.batch_size, seed=seed)
-    valid_source = open_source(model, valid, tokenizer, batch_size=training.batch_size, seed=None)
-    module = PretrainingModule(network, objective, training, seed, train_source.steps_per_epoch, machine)
+    train_source, valid_source = (
+        open_source(
+            model, split, tokenizer, batch_size=training.batch_size, seed=order, batch_by=training.batch_by
+        )
+        for split, order in ((train, seed), (valid, None))
+    )
+    module = PretrainingModule(
+        network,
+        objective,
+        training,
+        seed,
+        train_source.steps_per_epoch,
+        objective.targets_per_step(train_source.row_lengths),
+        machine,
+    )
     valid_batches = min(
         valid_source.steps_per_epoch, training.validation_batches or valid_source.steps_per_epoch
     )
@@ -259,12 +270,7 @@ def fit(
         plugins=[PlainFile()],
     )
     validation = DataLoader(_Validation(valid_source, valid_batches), batch_size=None)
-    batches = _Training(
-        train_source,
-        done,
-        module.rounds,
-        lambda batch: objective.targets(batch, tokenizer.vocab_size),
-    )
+    batches = _Training(train_source, done, module.rounds)
     begun = time.perf_counter()
     trainer.fit(
         module,

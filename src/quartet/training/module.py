@@ -37,10 +37,12 @@ class PretrainingModule(WatchedModule):
         config: TrainingConfig,
         seed: int,
         batches: int,
+        targets_per_step: float,
         machine: Machine,
     ) -> None:
         """Args:
         batches: of an epoch.
+        targets_per_step: what a step's summed loss is divided by, the same for all steps.
         """
         super().__init__()
         self.network = network
@@ -48,6 +50,7 @@ class PretrainingModule(WatchedModule):
         self.config = config
         self.seed = seed
         self.rounds = machine.rounds(config.accumulate)
+        self.targets_per_step = targets_per_step
         self._pieces = machine.processes * self.rounds
         self.watch = Watch("training step", batches, REMEDY, f"{METRIC}/seed-{seed}")
         self.curve: list[tuple[int, float]] = []
@@ -60,18 +63,21 @@ class PretrainingModule(WatchedModule):
         self._validation_sum = 0.0
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
-        """A part's share of the mean loss over the whole batch's targets."""
+        """A part's share of the step's loss: summed over its targets, divided by those of a mean step.
+
+        So each token weighs the same, whichever sentences it came together with.
+        """
         step = self.global_step
         torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, step, batch.part))
         corruption = randomness.rows(self.seed, randomness.CORRUPTION, step)
         memory = None if batch.fresh else self._memory.get(batch.part)
         loss, targets, self._memory[batch.part] = self.objective.loss(self.network, batch, corruption, memory)
-        loss = loss / max(1, targets if batch.step_targets is None else batch.step_targets)
-        self.watch.loss(sum_over_processes(loss), step, batch.part % self.rounds, self.rounds)
+        summed, counted = sum_over_processes(loss, targets)
+        part = batch.part % self.rounds
+        self.watch.loss(summed, step, part, self.rounds, counted, self.targets_per_step, batch.kind)
         self._count(batch, targets, 0 if memory is None else memory.positions_BMP.shape[1])
-        return (
-            loss * self._pieces
-        )  # Lightning divides by the rounds, and the mean over processes by their number
+        # Lightning divides by the rounds, and the mean over processes by their number
+        return loss * (self._pieces / self.targets_per_step)
 
     def _count(self, batch: Batch, targets: int, remembered: int) -> None:
         lengths_B = batch.real_BT.sum(dim=1)
@@ -168,9 +174,12 @@ class PretrainingModule(WatchedModule):
             self._memory[batch.part] = Memory(memory.hidden_LBMD.to(device), memory.positions_BMP.to(device))
 
 
-def sum_over_processes(loss: Tensor) -> Tensor:
-    """A scalar, without its graph."""
-    return torch.tensor(processes.summed([loss.item()])[0]) if processes.several() else loss.detach()
+def sum_over_processes(loss: Tensor, targets: int) -> tuple[float, float]:
+    """Both summed over all processes."""
+    if not processes.several():
+        return loss.item(), targets
+    loss_of_all, targets_of_all = processes.summed([loss.item(), targets])
+    return loss_of_all, targets_of_all
 
 
 def renumbered(state: dict[str, Any], groups: list[list[int]]) -> dict[str, Any]:

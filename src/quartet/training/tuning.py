@@ -162,7 +162,7 @@ class _Module(WatchedModule):
     def training_step(self, item: Any, batch_idx: int) -> Tensor:
         torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, self.global_step))
         loss = self.task.loss(item)
-        self.watch.loss(loss, self.global_step)
+        self.watch.loss(loss.item(), self.global_step)
         return loss
 
     def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:

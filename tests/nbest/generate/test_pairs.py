@@ -26,12 +26,14 @@ def texts(batch: PairBatch) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("seed", [None, 5])
 def test_an_epoch_holds_every_pair_once_within_the_budget(seed: int | None) -> None:
     source = PairSource(PAIRS, batch_tokens=100, seed=seed)
-    seen = []
+    seen, targets = [], 0
     for step in range(source.steps_per_epoch):
         batch = source.batch(step)
         assert max(batch.source_BS.numel(), batch.targets_BT.numel()) <= 100
-        assert batch.step_targets == int((batch.targets_BT != IGNORED).sum())
+        targets += batch.targets
         seen += texts(batch)
+    assert targets == len(PAIRS) + len(PAIRS.target.ids), "[EOS] is one of them"
+    assert source.targets_per_step == pytest.approx(targets / source.steps_per_epoch)
     assert sorted(seen) == sorted(zip(toy.TRAIN.source, toy.TRAIN.target, strict=True))
 
 
@@ -92,5 +94,5 @@ def test_parts_are_the_whole() -> None:
     parts = batch.split(3)
     assert [part.part for part in parts] == [0, 1, 2]
     assert [row for part in parts for row in texts(part)] == texts(batch)
-    assert {part.step_targets for part in parts} == {batch.step_targets}
+    assert sum(part.targets for part in parts) == batch.targets
     assert [len(part.source_BS) for part in batch.split(100)].count(0) == 100 - len(batch.source_BS)

@@ -91,7 +91,7 @@ def test_the_best_weights_are_those_of_the_lowest_loss(tmp_path: Path) -> None:
 
 def loss_of(trained: TrainedTranslator) -> float:
     """The loss of the dev text, counted apart from the training."""
-    module = TranslationModule(trained.network, toy.settings(), 0.1, 1, 10, None)
+    module = TranslationModule(trained.network, toy.settings(), 0.1, 1, 10, 100.0, None)
     source = PairSource(encode_pairs(toy.DEV, toy.tokenizer(), 24), batch_tokens=200, seed=None)
     batches = [source.batch(step) for step in range(source.steps_per_epoch)]
     with torch.no_grad():
@@ -100,13 +100,13 @@ def loss_of(trained: TrainedTranslator) -> float:
 
 def test_parts_give_the_gradient_of_the_whole() -> None:
     torch.manual_seed(1)
-    module = TranslationModule(build(toy.MODEL, 340), toy.settings(), 0.1, 1, 10, None)
+    module = TranslationModule(build(toy.MODEL, 340), toy.settings(), 0.1, 1, 10, 100.0, None)
     batch = PairSource(encode_pairs(toy.TRAIN, toy.tokenizer(), 24), batch_tokens=200, seed=1).batch(0)
     gradients = []
     for parts in (1, 3):
         module.zero_grad()
         for part in batch.split(parts):
-            (module.loss(part, 0.1) / part.step_targets).backward()
+            module.loss(part, 0.1).backward()
         gradients.append([each.grad.clone() for each in module.parameters() if each.grad is not None])
     for whole, summed in zip(*gradients, strict=True):
         assert torch.allclose(whole, summed, atol=1e-6)
@@ -114,7 +114,7 @@ def test_parts_give_the_gradient_of_the_whole() -> None:
 
 def test_label_smoothing_mixes_in_the_uniform_distribution() -> None:
     torch.manual_seed(1)
-    module = TranslationModule(build(toy.MODEL, 340), toy.settings(), 0.1, 1, 10, None)
+    module = TranslationModule(build(toy.MODEL, 340), toy.settings(), 0.1, 1, 10, 100.0, None)
     batch = PairSource(encode_pairs(toy.DEV, toy.tokenizer(), 24), batch_tokens=200, seed=None).batch(0)
     with torch.no_grad():
         plain, uniform = module.loss(batch, 0.0), module.loss(batch, 1.0)

@@ -86,7 +86,6 @@ class PairBatch:
         inputs_BT: the target behind [BOS], padded on the right.
         targets_BT: the target with [EOS], `IGNORED` at padding.
         part: number of this part.
-        step_targets: targets of the whole batch.
     """
 
     source_BS: Tensor
@@ -94,7 +93,11 @@ class PairBatch:
     inputs_BT: Tensor
     targets_BT: Tensor
     part: int
-    step_targets: int
+
+    @property
+    def targets(self) -> int:
+        """How many tokens are predicted."""
+        return int((self.targets_BT != IGNORED).sum())
 
     def to(self, device: torch.device | str) -> PairBatch:
         return replace(
@@ -120,7 +123,6 @@ class PairBatch:
                     self.inputs_BT[low:high, :width_T],
                     self.targets_BT[low:high, :width_T],
                     part,
-                    self.step_targets,
                 )
             )
         return split
@@ -146,6 +148,11 @@ class PairSource:
         """The same in all epochs: where the sorted lengths are cut does not depend on which pairs they are of."""
         return len(self.edges) - 1
 
+    @property
+    def targets_per_step(self) -> float:
+        """Target tokens of a batch, [EOS] included, in the mean: what the loss of every step is divided by."""
+        return (int(self.pairs.target.lengths.sum()) + len(self.pairs)) / max(1, self.steps_per_epoch)
+
     def batch(self, step: int) -> PairBatch:
         """The batch of a step."""
         epoch, place = divmod(step, self.steps_per_epoch)
@@ -160,7 +167,7 @@ class PairSource:
         source_BS = padded(sources, PieceTokenizer.pad_id)
         inputs_BT = padded([[PieceTokenizer.bos_id, *row[:-1]] for row in targets], PieceTokenizer.pad_id)
         real_BS = source_BS != PieceTokenizer.pad_id
-        return PairBatch(source_BS, real_BS, inputs_BT, targets_BT, 0, sum(map(len, targets)))
+        return PairBatch(source_BS, real_BS, inputs_BT, targets_BT, 0)
 
     def _arrange(self, epoch: int) -> list[NDArray[np.int64]]:
         """Pairs sorted by length, equally long ones and the batches themselves in a new order each epoch."""

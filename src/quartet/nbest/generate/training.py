@@ -71,10 +71,12 @@ class TranslationModule(WatchedModule):
         label_smoothing: float,
         seed: int,
         batches: int,
+        targets_per_step: float,
         report: Report | None,
     ) -> None:
         """Args:
         batches: of an epoch.
+        targets_per_step: what a step's summed loss is divided by, the same for all steps.
         """
         super().__init__()
         self.network = network
@@ -82,6 +84,7 @@ class TranslationModule(WatchedModule):
         self.label_smoothing = label_smoothing
         self.seed = seed
         self.watch = Watch("training step", batches, REMEDY)
+        self.targets_per_step = targets_per_step
         self.report = report
         self.curve: list[tuple[int, float]] = []
         self.best: dict[str, Tensor] = {}
@@ -109,13 +112,15 @@ class TranslationModule(WatchedModule):
         return F.cross_entropy(logits_NV, targets_N, reduction="sum", label_smoothing=label_smoothing)
 
     def training_step(self, batch: PairBatch, batch_idx: int) -> Tensor:
-        """A part's share of the mean loss over the whole batch's targets."""
+        """A part's share of the step's loss: summed over its targets, divided by those of a mean step."""
         step = self.global_step
         torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, step, batch.part))
-        loss = self.loss(batch, self.label_smoothing) / batch.step_targets
-        self.watch.loss(loss, step, batch.part, self.config.accumulate)
-        self.tokens += int((batch.targets_BT != IGNORED).sum())
-        return loss * self.config.accumulate  # Lightning divides by it
+        loss = self.loss(batch, self.label_smoothing)
+        self.watch.loss(
+            loss.item(), step, batch.part, self.config.accumulate, batch.targets, self.targets_per_step
+        )
+        self.tokens += batch.targets
+        return loss * (self.config.accumulate / self.targets_per_step)  # Lightning divides by the parts
 
     def on_validation_epoch_start(self) -> None:
         self._validation_sum = 0.0
@@ -123,7 +128,7 @@ class TranslationModule(WatchedModule):
 
     def validation_step(self, batch: PairBatch, batch_idx: int) -> None:
         self._validation_sum += self.loss(batch, 0.0).item()
-        self.validation_targets += batch.step_targets
+        self.validation_targets += batch.targets
 
     def on_validation_epoch_end(self) -> None:
         value = self._validation_sum / max(1, self.validation_targets)
@@ -216,7 +221,13 @@ def fit_translator(
     network = build(model, vocabulary)
     source = PairSource(train, batch_tokens=training.batch_size, seed=seed)
     module = TranslationModule(
-        network.train(), training, label_smoothing, seed, source.steps_per_epoch, report
+        network.train(),
+        training,
+        label_smoothing,
+        seed,
+        source.steps_per_epoch,
+        source.targets_per_step,
+        report,
     )
     done, tokens_before = 0, 0
     if resume.is_file():
