@@ -21,7 +21,7 @@ from pipeline.params import Params, load
 from quartet.files import write_jsonl
 from quartet.results import Result, read_results
 from stages import baselines, combine, compare, rerank
-from tests.stages.keys import set_keys
+from tests.stages.world import set_keys
 
 LAYOUT = Layout("tiny")
 LISTS = "sample-speech"

@@ -1,0 +1,134 @@
+"""Similarity and entailment as the stages measure them, beside SciPy on each set's own pairs."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import pearsonr, spearmanr
+
+import quartet
+from quartet.evaluation.sets.nli import LABELS
+from quartet.results import Result
+from quartet.training.siamese import untrained
+from quartet.training.tuning import Tuning
+from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
+from tests.stages.world import LAYOUT, World, all_different, values
+
+Pairs = list[tuple[str, str, float]]
+
+
+def scored(count: int, seed: int) -> Pairs:
+    """Sentences in pairs with a score from 0 to 5; no two pairs of a set are alike, and no two sets."""
+    draw = random.Random(seed)
+    sentences = [f"{one} {did} {what}." for one in SUBJECTS for did in VERBS for what in OBJECTS]
+    pairs = draw.sample([*itertools.combinations(sentences, 2)], count)
+    return [(first, second, round(draw.uniform(0, 5), 2)) for first, second in pairs]
+
+
+def csv(pairs: Pairs) -> str:
+    return "".join(f"{first},{second},{score}\n" for first, second, score in pairs)
+
+
+def cosines(vectors: np.ndarray) -> np.ndarray:
+    """Of the first half of the rows with the second."""
+    first, second = np.split(vectors, 2)
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    result: np.ndarray = (first * second).sum(axis=1) / lengths
+    return result
+
+
+def texts(pairs: Pairs) -> list[str]:
+    return [*(first for first, _, _ in pairs), *(second for _, second, _ in pairs)]
+
+
+#: By set, its splits.
+SETS = {
+    "one": {"dev": scored(20, 1), "test": scored(20, 2)},
+    "two": {"dev": scored(30, 3), "test": scored(30, 4)},
+}
+ENTAILED = "".join(
+    json.dumps({"sentence1": first, "sentence2": second, "gold_label": LABELS[number % 3]}) + "\n"
+    for number, (first, second, _) in enumerate(scored(36, 5))
+)
+
+
+@pytest.fixture
+def judged(world: World) -> World:
+    """Two sets with two splits each, a set of entailment, and a small model."""
+    for name, splits in SETS.items():
+        world.task("sts", name, "stsb", {f"{split}.csv": csv(pairs) for split, pairs in splits.items()})
+    world.task("nli", "snli", "snli", {"train.jsonl": ENTAILED, "dev.jsonl": ENTAILED})
+    world.set(nli__sets=["snli"])
+    world.model("tta", "tta")
+    return world
+
+
+@pytest.mark.parametrize("layer", ["context", "embed", "table"])
+def test_each_set_is_judged_by_its_own_pairs(judged: World, layer: Any) -> None:
+    rows = judged.run("sts", "tta")
+    model = quartet.load(LAYOUT.models / "tta")
+    for metric, correlation in (("pearson", pearsonr), ("spearman", spearmanr)):
+        found = values(rows, "sts", metric)
+        for name, splits in SETS.items():
+            for split, pairs in splits.items():
+                predicted = cosines(model.embed(texts(pairs), layer))
+                expected = correlation(predicted, [score for _, _, score in pairs]).statistic
+                assert found[f"tta/{layer}", name, split] == pytest.approx(expected)
+
+
+def likeness(rows: list[Result], reading: str) -> dict[str, float]:
+    return {
+        name: value
+        for (system, name, _), value in values(rows, "sts", "spearman").items()
+        if system == f"tta/{reading}"
+    }
+
+
+def test_the_control_starts_from_random_weights_and_the_model_from_its_own(judged: World) -> None:
+    """At a rate that moves nothing each encoder is what it started from."""
+    judged.set(nli__learning_rate=1e-30)
+    rows = judged.run("nli", "tta")
+    model = quartet.load(LAYOUT.models / "tta")
+    start = {"nli": model, "untuned": model, "random-nli": untrained(model, Tuning(1, 8, 1e-30, 0.1, 1))}
+    for reading, encoder in start.items():
+        expected = {
+            name: spearmanr(
+                cosines(encoder.embed(texts(splits["test"]), masked=False)),
+                [score for _, _, score in splits["test"]],
+            ).statistic
+            for name, splits in SETS.items()
+        }
+        assert likeness(rows, reading) == pytest.approx(expected), reading
+    assert likeness(rows, "nli") != likeness(rows, "random-nli")
+
+
+#: What tunes a model, and for each key another value.
+TUNING = {
+    "nli__epochs": 1,
+    "nli__batch_size": 8,
+    "nli__learning_rate": 1e-2,
+    "nli__warmup": 0.1,
+    "nli__limit": 0,
+    "nli__max_length": 32,
+}
+OTHERS = {
+    "nli__epochs": 2,
+    "nli__batch_size": 5,
+    "nli__learning_rate": 2e-2,
+    "nli__warmup": 0.9,
+    "nli__limit": 20,
+    "nli__max_length": 5,
+}
+
+
+def test_every_key_of_the_tuning_moves_the_tuned_model_alone(judged: World) -> None:
+    judged.set(nli__random_control=False)
+    runs = judged.moved(lambda: judged.run("nli", "tta"), TUNING, OTHERS)
+    assert {row.system for row in runs[""]} == {"tta", "tta/untuned", "tta/nli"}, "no control"
+    all_different({key: likeness(rows, "nli") for key, rows in runs.items()})
+    assert all(likeness(rows, "untuned") == likeness(runs[""], "untuned") for rows in runs.values())

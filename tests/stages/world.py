@@ -1,0 +1,139 @@
+"""A small world for tests of what stages hand on: settings, models with random weights, sets of a few lines.
+
+The stages run as DVC runs them, but for MLflow, which is told nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from pipeline.layout import MANIFEST, Layout
+from pipeline.params import TaskKind, load
+from pipeline.timing import Stopwatch
+from quartet.files import write_json
+from quartet.models.checkpoint import save_model
+from quartet.results import Result, read_results
+from quartet.scoring.language_model import LanguageModel
+from quartet.text.encoded import EncodedCorpus
+from quartet.text.tokenizer import TextTokenizer
+from tests.scoring.test_language_model import random_model
+
+#: Of the preset tiny.
+CORPUS, TOKENIZER_NAME = "wikipedia-sample", "wordpiece-1k"
+LAYOUT = Layout("tiny")
+
+
+def set_keys(workspace: Path, keys: Mapping[str, Any]) -> None:
+    """Give keys of params.yaml, named as ``rerank.score``, other values."""
+    yaml, path = YAML(typ="safe", pure=True), workspace / "params.yaml"
+    settings = yaml.load(path)
+    for key, value in keys.items():
+        *sections, last = key.split(".")
+        place = settings
+        for section in sections:
+            place = place.setdefault(section, {})
+        place[last] = value
+    yaml.dump(settings, path)
+
+
+@dataclass
+class World:
+    """The preset tiny in a folder of its own, without sets."""
+
+    folder: Path
+    monkeypatch: pytest.MonkeyPatch
+    tokenizer: TextTokenizer
+    splits: dict[str, EncodedCorpus]
+
+    def set(self, **keys: Any) -> None:
+        """As :func:`set_keys`, with two underscores for a dot."""
+        set_keys(self.folder, {key.replace("__", "."): value for key, value in keys.items()})
+
+    def corpus(self) -> Path:
+        """The small corpus as the corpus of the settings; returns the folder of its encoding."""
+        origin = self.splits["train"].origin
+        assert origin is not None
+        shutil.copytree(origin.folder.parent / "segments", LAYOUT.segments(CORPUS))
+        target = LAYOUT.tokenizer(TOKENIZER_NAME)
+        target.mkdir(parents=True)
+        self.tokenizer.save(target / "tokenizer.json")
+        encoded = LAYOUT.encoded(CORPUS, TOKENIZER_NAME)
+        shutil.copytree(origin.folder, encoded)
+        return encoded
+
+    def model(self, name: str, kind: str, seed: int = 1, **changes: Any) -> LanguageModel:
+        """A model with random weights that was trained on the small corpus; another seed has other weights."""
+        made = random_model(kind, self.tokenizer, **{"init_std": 0.3 + 0.05 * seed, **changes})
+        origin = self.splits["test"].origin
+        assert origin is not None
+        made.card = replace(made.card, name=name, seed=seed, encoding=origin.sha256)
+        folder = LAYOUT.model(name, load(), seed)
+        folder.mkdir(parents=True, exist_ok=True)
+        state = made.network.state_dict()
+        save_model(folder, {"last": state, "best": state}, made.card, self.tokenizer)
+        return made
+
+    def task(self, kind: TaskKind, name: str, form: str | None, files: Mapping[str, str]) -> None:
+        """A set of the settings, whose files are called as their roles."""
+        sources = {file.split(".")[0]: {"source": file, "sha256": None} for file in files}
+        task = {"kind": kind, "license": "made up", "files": sources}
+        set_keys(self.folder, {f"tasks.{name}": task if form is None else {**task, "format": form}})
+        write_json(LAYOUT.task(kind, name) / MANIFEST, {})
+        for file, text in files.items():
+            (LAYOUT.task(kind, name) / file).write_text(text, encoding="utf-8")
+
+    def run(self, stage: str, *arguments: str) -> list[Result]:
+        """The rows that a stage leaves."""
+        self.start(stage, *arguments)
+        return read_results(LAYOUT.rows(stage.replace("_", "-"), "-".join(arguments)))
+
+    def moved(
+        self, run: Callable[[], Any], base: Mapping[str, Any], changes: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """What comes out with the keys of `base`, under "", and with each of the changes alone, under its key."""
+        found = {}
+        for key, value in {"": None, **changes}.items():
+            self.set(**{**base, **({key: value} if key else {})})
+            found[key] = run()
+        return found
+
+    def start(self, stage: str, *arguments: str) -> None:
+        """Run the script of a stage."""
+        module = importlib.import_module(f"stages.{stage}")
+
+        @contextmanager
+        def no_run(*_: object, **__: object) -> Iterator[Any]:
+            tells = ("log_results", "log_artifact", "log_manifest", "log_metric", "log_metrics", "set_tag")
+            stopwatch = Stopwatch(LAYOUT, stage, "-".join(arguments))
+            yield SimpleNamespace(
+                id="", stopwatch=stopwatch, **{name: lambda *_, **__: None for name in tells}
+            )
+
+        self.monkeypatch.setattr(module, "stage_run", no_run)
+        names = {"combine": "combine_pairs", "compare": "compare_systems"}
+        getattr(module, names.get(stage, stage))(*arguments)
+
+
+def values(rows: list[Result], table: str, metric: str) -> dict[tuple[str, str, str], float]:
+    """By system, set and split."""
+    return {
+        (row.system, row.dataset, row.split): row.value
+        for row in rows
+        if (row.table, row.metric) == (table, metric)
+    }
+
+
+def all_different(found: Mapping[str, Any]) -> None:
+    """Raise AssertionError where a key that was changed moved nothing."""
+    same = [key for key, value in found.items() if key and value == found[""]]
+    assert not same, f"moved nothing: {same}"
