@@ -5,6 +5,7 @@ The stages run as DVC runs them, but for MLflow, which is told nothing.
 
 from __future__ import annotations
 
+import copy
 import importlib
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -20,11 +21,12 @@ from ruamel.yaml import YAML
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import TaskKind, load
 from pipeline.timing import Stopwatch
-from quartet.files import write_json
+from quartet.files import sha256, write_json
 from quartet.models.checkpoint import save_model
 from quartet.results import Result, read_results
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoding import encode_corpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.scoring.test_language_model import random_model
 
@@ -42,7 +44,7 @@ def set_keys(workspace: Path, keys: Mapping[str, Any]) -> None:
         place = settings
         for section in sections:
             place = place.setdefault(section, {})
-        place[last] = value
+        place[last] = copy.deepcopy(value)
     yaml.dump(settings, path)
 
 
@@ -59,24 +61,34 @@ class World:
         """As :func:`set_keys`, with two underscores for a dot."""
         set_keys(self.folder, {key.replace("__", "."): value for key, value in keys.items()})
 
-    def corpus(self) -> Path:
-        """The small corpus as the corpus of the settings; returns the folder of its encoding."""
+    def settings(self) -> Any:
+        """params.yaml as plain data."""
+        return YAML(typ="safe", pure=True).load(self.folder / "params.yaml")
+
+    def corpus(self, test_documents: int | None = None) -> Path:
+        """The small corpus as the corpus of the settings; returns the folder of its encoding.
+
+        Args:
+            test_documents: how many its test split has; None: all four.
+        """
         origin = self.splits["train"].origin
         assert origin is not None
-        shutil.copytree(origin.folder.parent / "segments", LAYOUT.segments(CORPUS))
+        segments, encoded = LAYOUT.segments(CORPUS), LAYOUT.encoded(CORPUS, TOKENIZER_NAME)
+        shutil.copytree(origin.folder.parent / "segments", segments)
+        lines = (segments / "test.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+        (segments / "test.jsonl").write_text("".join(lines[:test_documents]), encoding="utf-8")
         target = LAYOUT.tokenizer(TOKENIZER_NAME)
         target.mkdir(parents=True)
         self.tokenizer.save(target / "tokenizer.json")
-        encoded = LAYOUT.encoded(CORPUS, TOKENIZER_NAME)
-        shutil.copytree(origin.folder, encoded)
+        encode_corpus(segments, self.tokenizer, encoded)
         return encoded
 
     def model(self, name: str, kind: str, seed: int = 1, **changes: Any) -> LanguageModel:
-        """A model with random weights that was trained on the small corpus; another seed has other weights."""
+        """A model with random weights, of the corpus that is there; another seed has other weights."""
         made = random_model(kind, self.tokenizer, **{"init_std": 0.3 + 0.05 * seed, **changes})
-        origin = self.splits["test"].origin
-        assert origin is not None
-        made.card = replace(made.card, name=name, seed=seed, encoding=origin.sha256)
+        manifest = LAYOUT.encoded(CORPUS, TOKENIZER_NAME) / MANIFEST
+        encoding = sha256(manifest) if manifest.is_file() else ""
+        made.card = replace(made.card, name=name, seed=seed, encoding=encoding)
         folder = LAYOUT.model(name, load(), seed)
         folder.mkdir(parents=True, exist_ok=True)
         state = made.network.state_dict()
