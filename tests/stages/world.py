@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import importlib
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from ruamel.yaml import YAML
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import TaskKind, load
 from pipeline.timing import Stopwatch
+from quartet.data.batch import Batch
 from quartet.files import sha256, write_json
 from quartet.models.checkpoint import save_model
 from quartet.results import Result, read_results
@@ -28,6 +30,8 @@ from quartet.scoring.language_model import LanguageModel
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.encoding import encode_corpus
 from quartet.text.tokenizer import TextTokenizer
+from quartet.training import tuning
+from quartet.training.tuning import Tuning
 from tests.scoring.test_language_model import random_model
 
 #: Of the preset tiny.
@@ -46,6 +50,21 @@ def set_keys(workspace: Path, keys: Mapping[str, Any]) -> None:
             place = place.setdefault(section, {})
         place[last] = copy.deepcopy(value)
     yaml.dump(settings, path)
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a stage asked to be tuned."""
+
+    task: Any
+    examples: list[Any]
+    settings: Tuning
+
+    @property
+    def inputs(self) -> Batch:
+        """All examples as one batch."""
+        batch: Batch = self.task.batch(self.examples).batch
+        return batch
 
 
 @dataclass
@@ -117,6 +136,25 @@ class World:
         for key, value in {"": None, **changes}.items():
             self.set(**{**base, **({key: value} if key else {})})
             found[key] = run()
+        return found
+
+    def tunings(self, stage: str) -> list[Tuned]:
+        """Fills as a stage tunes, which trains nothing then: what is tuned stays as it was."""
+        importlib.import_module(f"stages.{stage}")
+        found: list[Tuned] = []
+
+        def noted(
+            task: Any, examples: Any, settings: Tuning, after_epoch: Any = None, progress: Any = None
+        ) -> None:
+            task.eval()
+            found.append(Tuned(task, list(examples), settings))
+            for epoch in range(settings.epochs if after_epoch else 0):
+                after_epoch(epoch + 1)
+
+        original = tuning.tune
+        for module in list(sys.modules.values()):
+            if getattr(module, "tune", None) is original:
+                self.monkeypatch.setattr(module, "tune", noted)
         return found
 
     def start(self, stage: str, *arguments: str) -> None:
