@@ -22,14 +22,20 @@ def squad(articles: int) -> str:
     for number in range(articles):
         answers = [{"text": ANSWER, "answer_start": 0}] if number % 3 else []
         asked = {"id": str(number), "question": f"{ASKED} {number}", "answers": answers}
-        paragraph = {"context": f"{FIRST}\n{SECOND}", "qas": [{**asked, "is_impossible": not answers}]}
+        paragraph = {
+            "context": f"{FIRST}\n{SECOND} {number}",
+            "qas": [{**asked, "is_impossible": not answers}],
+        }
         data.append({"title": f"title {number}", "paragraphs": [paragraph]})
     return json.dumps({"data": data})
 
 
 def race(count: int) -> str:
-    row = {"article": f"{FIRST}\n{SECOND}", "questions": [ASKED], "options": [OPTIONS], "answers": ["B"]}
-    return "".join(json.dumps({"id": f"high{number}.txt", **row}) + "\n" for number in range(count))
+    rows = [
+        {"id": f"high{number}.txt", "article": f"{FIRST}\n{SECOND} {number}", "answers": ["BDAC"[number % 4]]}
+        for number in range(count)
+    ]
+    return "".join(json.dumps({**row, "questions": [ASKED], "options": [OPTIONS]}) + "\n" for row in rows)
 
 
 @pytest.fixture

@@ -1,0 +1,203 @@
+"""What every key that the other evaluations and the baselines hand on moves."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import pytest
+import torch
+
+from quartet.results import Result
+from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
+from tests.stages.test_question_keys import race, squad
+from tests.stages.test_similarity_figures import ENTAILED, csv, scored
+from tests.stages.world import LAYOUT, World, all_different
+
+WORDS = ("miller", "heron", "bridge", "neighbour", "train", "river", "letter", "pears", "clock")
+SENTENCES = [f"{one} {did} {what}." for one in SUBJECTS for did in VERBS for what in OBJECTS]
+
+
+def figures(rows: list[Result]) -> list[Any]:
+    return [
+        (row.system, row.dataset, row.split, row.metric, row.value, row.n, row.seed, row.scale)
+        for row in rows
+    ]
+
+
+def pairs_of(paradigm: str, count: int) -> str:
+    row = {"field": "syntax", "linguistics_term": "island_effects", "UID": paradigm}
+    return "".join(
+        json.dumps({**row, "sentence_good": good, "sentence_bad": bad, "pairID": str(number)}) + "\n"
+        for number, (good, bad) in enumerate(itertools.islice(itertools.pairwise(SENTENCES), count))
+    )
+
+
+def rte() -> str:
+    labels = ("not_entailment", "entailment")
+    return "index\tsentence1\tsentence2\tlabel\n" + "".join(
+        f"{number}\t{SENTENCES[number]}\t{SENTENCES[-number]}\t{labels[number * number % 3 % 2]}\n"
+        for number in range(1, 25)
+    )
+
+
+def stsb() -> str:
+    return "index\tsentence1\tsentence2\tscore\n" + "".join(
+        f"{number}\t{first}\t{second}\t{score}\n"
+        for number, (first, second, score) in enumerate(scored(15, 8))
+    )
+
+
+@pytest.fixture
+def filled(world: World) -> World:
+    """A corpus, and a set of every kind."""
+    world.corpus()
+    first = "".join(ENTAILED.splitlines(keepends=True)[:17])
+    words = "".join(f"{one}\t{other}\t{len(one)}\n" for one, other in itertools.combinations(WORDS, 2))
+    labelled = "".join(f"__label__{number * number % 3 % 2} {SENTENCES[number]}\n" for number in range(30))
+    paradigms = pairs_of("wh_island", 4) + pairs_of("adjunct_island", 6)
+    world.task("sts", "one", "stsb", {"test.csv": csv(scored(20, 1))})
+    world.task("glue", "rte", "rte", {"train.tsv": rte(), "dev.tsv": rte()})
+    world.task("glue", "stsb", "stsb", {"train.tsv": stsb(), "dev.tsv": stsb()})
+    world.task("nli", "snli", "snli", {"train.jsonl": first, "dev.jsonl": ENTAILED})
+    world.task("nli", "more", "snli", {"train.jsonl": ENTAILED})
+    world.task("squad", "squad2", "squad2", {"all.json": squad(16)})
+    world.task("race", "race", None, {"train.jsonl": race(6), "dev.jsonl": race(5)})
+    world.task("classification", "polarity", None, {"texts": labelled})
+    world.task("word-similarity", "words", None, {"pairs": words})
+    world.task("blimp", "blimp", None, {"pairs.jsonl": paradigms})
+    world.set(nbest={}, nli__sets=["snli"])
+    return world
+
+
+@pytest.mark.parametrize("limit", [0, 2, 5])
+def test_blimps_limit_is_of_each_paradigm(filled: World, limit: int) -> None:
+    filled.model("tta", "tta")
+    filled.set(blimp__limit=limit)
+    rows = filled.run("blimp", "tta")
+    counts = {row.n for row in rows if (row.system, row.dataset, row.metric) == ("tta", "blimp", "accuracy")}
+    assert counts == {{0: 4 + 6, 2: 2 + 2, 5: 4 + 5}[limit]}
+
+
+ATTENTION: dict[str, Any] = {
+    "attention__layers": ["first"],
+    "attention__head": "mean",
+    "attention__tokens": 20,
+    "attention__documents": 2,
+    "attention__document": 0,
+}
+OTHER_ATTENTION: dict[str, Any] = {
+    "attention__layers": [2],
+    "attention__head": 1,
+    "attention__tokens": 12,
+    "attention__documents": 0,
+    "attention__document": 1,
+}
+
+
+def test_every_key_of_attention_moves_the_shares_or_the_maps(filled: World) -> None:
+    filled.model("tta", "segabert")
+
+    def run() -> Any:
+        return figures(filled.run("attention", "tta")), LAYOUT.attention("tta").read_bytes()
+
+    all_different(filled.moved(run, ATTENTION, OTHER_ATTENTION))
+
+
+BASELINES: dict[str, Any] = {
+    "seeds": [1],
+    "bootstrap": 20,
+    "perplexity__tokens_per_document": 0,
+    "word2vec": {
+        "dimension": 8,
+        "window": 2,
+        "epochs": 1,
+        "negative": 2,
+        "skip_gram": True,
+        "minimum_count": 1,
+    },
+    "finetune__folds": 2,
+    "glue__limit": 0,
+    "nli__limit": 0,
+    "nli__sets": ["snli"],
+    "squad__judged_limit": 0,
+    "squad__held_out": 0.25,
+    "squad__max_answer": 30,
+    "race__judged_limit": 0,
+    "race__train_limit": 0,
+}
+OTHER_BASELINES: dict[str, Any] = {
+    "seeds": [2],
+    "perplexity__tokens_per_document": 12,
+    **{
+        f"word2vec__{key}": value
+        for key, value in {
+            "dimension": 9,
+            "window": 1,
+            "epochs": 2,
+            "negative": 5,
+            "skip_gram": False,
+            "minimum_count": 9,
+        }.items()
+    },
+    "finetune__folds": 3,
+    "glue__limit": 9,
+    "nli__limit": 9,
+    "nli__sets": ["snli", "more"],
+    "squad__judged_limit": 2,
+    "squad__held_out": 0.5,
+    "squad__max_answer": 1,
+    "race__judged_limit": 2,
+    "race__train_limit": 3,
+}  # fmt: skip
+
+
+def test_every_key_of_the_baselines_moves_their_rows(filled: World) -> None:
+    all_different(filled.moved(lambda: figures(filled.run("baselines")), BASELINES, OTHER_BASELINES))
+
+
+@pytest.mark.parametrize("stage", ["sts", "wordsim", "blimp", "perplexity", "attention"])
+def test_every_seed_has_rows_of_its_own_model(filled: World, stage: str) -> None:
+    filled.set(seeds=[4, 2])
+    for seed in (4, 2):
+        filled.model("tta", "segabert", seed=seed)
+    rows = filled.run(stage, "tta")
+    assert {row.seed for row in rows} == {4, 2}
+    found = {seed: [row.value for row in rows if row.seed == seed] for seed in (4, 2)}
+    assert stage == "blimp" or found[4] != found[2], "ten choices may be the same"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_stage_computes_with_as_many_threads_as_are_asked_for(filled: World, threads: int) -> None:
+    filled.model("tta", "tta")
+    before = torch.get_num_threads()
+    try:
+        filled.set(threads=threads)
+        filled.run("sts", "tta")
+        assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+
+
+#: Stages with intervals -> the arguments of their scripts.
+RESAMPLING: dict[str, list[str]] = {
+    **{
+        stage: ["tta"] for stage in ("sts", "wordsim", "blimp", "perplexity", "attention", "finetune", "glue")
+    },
+    **{stage: ["tta"] for stage in ("nli", "squad", "race")},
+    "baselines": [],
+    "ngram": ["ngram-3"],
+}
+
+
+@pytest.mark.parametrize("stage", RESAMPLING)
+def test_intervals_are_of_as_many_resamplings_as_are_asked_for(filled: World, stage: str) -> None:
+    filled.model("tta", "segabert", max_length=60)
+    filled.tunings(stage)
+
+    def intervals() -> list[Any]:
+        rows = filled.run(stage, *RESAMPLING[stage])
+        return [(row.ci_low, row.ci_high) for row in rows if row.ci_low is not None]
+
+    all_different(filled.moved(intervals, {"bootstrap": 50}, {"bootstrap": 3}))
