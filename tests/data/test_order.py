@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from tests.models.shapes import KINDS, small
 from tests.small_corpus import corpus_of
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
+BatchBy = Literal["tokens", "sentences"]
 FIRST = len(SPECIALS)
 
 
@@ -25,10 +27,16 @@ def sentences_of(lengths: Sequence[int]) -> EncodedCorpus:
 
 
 def source(
-    corpus: EncodedCorpus, tokenizer: TextTokenizer, kind: str, batch_size: int, seed: int | None, length: int
+    corpus: EncodedCorpus,
+    tokenizer: TextTokenizer,
+    kind: str,
+    batch_size: int,
+    seed: int | None,
+    length: int,
+    batch_by: BatchBy = "tokens",
 ) -> BatchSource:
     config = small(**{**KINDS[kind], "max_length": length})
-    return open_source(config, corpus, tokenizer, batch_size=batch_size, seed=seed)
+    return open_source(config, corpus, tokenizer, batch_size=batch_size, seed=seed, batch_by=batch_by)
 
 
 def epoch(found: BatchSource, number: int) -> list[list[int]]:
@@ -37,47 +45,83 @@ def epoch(found: BatchSource, number: int) -> list[list[int]]:
     return [(found.batch(step).ids_BT[:, 1] - FIRST).tolist() for step in steps]
 
 
-def sentences(corpus: EncodedCorpus, small_corpus: Small, batch_size: int, seed: int | None) -> BatchSource:
-    return source(corpus, small_corpus[0], "bilm", batch_size, seed, 64)
+def sentences(
+    corpus: EncodedCorpus,
+    small_corpus: Small,
+    batch_size: int,
+    seed: int | None,
+    batch_by: BatchBy = "tokens",
+) -> BatchSource:
+    return source(corpus, small_corpus[0], "bilm", batch_size, seed, 64, batch_by)
 
 
-def test_an_epoch_has_each_sentence_once_in_an_order_of_its_own(small_corpus: Small) -> None:
+@pytest.mark.parametrize("batch_by", ["tokens", "sentences"])
+def test_an_epoch_has_each_sentence_once_in_an_order_of_its_own(
+    small_corpus: Small, batch_by: BatchBy
+) -> None:
     corpus = sentences_of([3] * 40)
-    orders = [epoch(sentences(corpus, small_corpus, 4, seed), number) for seed in (1, 2) for number in (0, 1)]
+    orders = [
+        epoch(sentences(corpus, small_corpus, 4, seed, batch_by), number)
+        for seed in (1, 2)
+        for number in (0, 1)
+    ]
     for order in orders:
         assert sorted(itertools.chain(*order)) == list(range(40))
     for one, other in itertools.combinations(
-        [*orders, epoch(sentences(corpus, small_corpus, 4, None), 0)], 2
+        [*orders, epoch(sentences(corpus, small_corpus, 4, None, batch_by), 0)], 2
     ):
         assert one != other
-    assert orders[0] == epoch(sentences(corpus, small_corpus, 4, 1), 0)
+    assert orders[0] == epoch(sentences(corpus, small_corpus, 4, 1, batch_by), 0)
 
 
-def test_neighbours_of_the_corpus_are_no_neighbours_of_a_batch(small_corpus: Small) -> None:
+@pytest.mark.parametrize("batch_by", ["tokens", "sentences"])
+def test_neighbours_of_the_corpus_are_no_neighbours_of_a_batch(
+    small_corpus: Small, batch_by: BatchBy
+) -> None:
     """Of sentences that are all as long: 99 of 4,950 pairs are neighbours."""
-    batches = epoch(sentences(sentences_of([3] * 100), small_corpus, 2, 1), 0)
+    batches = epoch(sentences(sentences_of([3] * 100), small_corpus, 2, 1, batch_by), 0)
     assert sum(abs(one - other) == 1 for one, other in batches) < 6
 
 
 def test_a_batch_is_of_sentences_of_like_length_and_batches_come_in_any_order(small_corpus: Small) -> None:
     lengths = np.random.default_rng(0).permutation(np.arange(1, 41))
-    batches = epoch(sentences(sentences_of(lengths.tolist()), small_corpus, 4, 1), 0)
+    batches = epoch(sentences(sentences_of(lengths.tolist()), small_corpus, 4, 1, "sentences"), 0)
     ranges = [sorted(int(lengths[number]) for number in batch) for batch in batches]
     assert sorted(ranges) == [list(range(at, at + 4)) for at in range(1, 41, 4)]
     assert ranges != sorted(ranges) and ranges != sorted(ranges, reverse=True)
 
 
+def test_a_batch_by_tokens_is_of_sentences_of_one_shape_and_batches_come_in_any_order(
+    small_corpus: Small,
+) -> None:
+    """15 shapes at most for 40 lengths, each six times."""
+    lengths = np.random.default_rng(0).permutation(np.repeat(np.arange(1, 41), 6))
+    corpus = corpus_of([[[[FIRST + number % 9] * length]] for number, length in enumerate(lengths.tolist())])
+    found = sentences(corpus, small_corpus, 4, 1)
+    batches = [found.batch(step).real_BT for step in range(found.steps_per_epoch)]
+    widths = [real_BT.shape[1] for real_BT in batches]
+    assert 10 < len(set(widths)) <= 15 and max(widths) == 42
+    assert np.mean([real_BT.float().mean().item() for real_BT in batches]) > 0.85
+    assert widths != sorted(widths) and widths != sorted(widths, reverse=True)
+
+
 def test_only_a_pool_of_32_batches_is_sorted_together(small_corpus: Small) -> None:
     """Of 128 lengths, 2 a batch and so 64 a pool: sorted all together, the two of a batch would differ by 1."""
     lengths = np.random.default_rng(0).permutation(np.arange(1, 129))
-    found = source(sentences_of(lengths.tolist()), small_corpus[0], "bilm", 2, 1, 140)
+    found = source(sentences_of(lengths.tolist()), small_corpus[0], "bilm", 2, 1, 140, "sentences")
     differences = [abs(int(lengths[one]) - int(lengths[other])) for one, other in epoch(found, 0)]
     assert 1.5 < np.mean(differences) < 3, "half of all lengths are in a pool: 2 on the mean"
 
 
-def test_a_validation_reads_sentences_in_the_order_of_the_corpus(small_corpus: Small) -> None:
-    found = sentences(sentences_of([5, 1, 4, 2, 3]), small_corpus, 2, None)
+def test_a_validation_reads_the_same_batches_always(small_corpus: Small) -> None:
+    """By sentences in the order of the corpus; by tokens mixed, so that the first batches are like all."""
+    corpus = sentences_of([5, 1, 4, 2, 3])
+    found = sentences(corpus, small_corpus, 2, None, "sentences")
     assert [epoch(found, number) for number in (0, 1)] == [[[0, 1], [2, 3], [4]]] * 2
+    lengths = [length for length in range(1, 21) for _ in range(5)]
+    mixed = epoch(sentences(sentences_of(lengths), small_corpus, 2, None), 0)
+    assert mixed == epoch(sentences(sentences_of(lengths), small_corpus, 2, None), 1)
+    assert 6 < np.mean([lengths[batch[0]] for batch in mixed[: len(mixed) // 2]]) < 15, "10.5 in all"
 
 
 def test_a_validation_tiles_each_document_from_its_beginning(small_corpus: Small) -> None:

@@ -151,7 +151,7 @@ def test_the_best_weights_are_kept(small_corpus: Small, tmp_path: Path) -> None:
     changes: dict[str, Any] = {
         "schedule": "constant",
         "schedule_steps": 60,
-        "learning_rate": 0.03,
+        "learning_rate": 0.1,
         "warmup": 0.5,
         "clip": 0.0,
         "validate_every": 2,

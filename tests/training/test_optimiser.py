@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from quartet.data import open_source
+from quartet.data.sentences import SentenceSource
 from quartet.models.network import Network
 from quartet.objectives.lae import LanguageAutoencoding
 from quartet.text.encoded import EncodedCorpus
@@ -94,12 +95,14 @@ def test_a_training_clips_the_gradient_to_its_norm(small_corpus: Small, tmp_path
 
 
 def gradient_of_the_mean(network: Network, corpus: Small) -> float:
-    """The norm of the gradient of the mean loss a target on the first batch."""
+    """The norm of the gradient of the first batch's loss, divided by the tokens of a mean batch: T-TA predicts all."""
     tokenizer, splits = corpus
-    batch = open_source(network.config, splits["train"], tokenizer, batch_size=4, seed=7).batch(0)
+    source = open_source(network.config, splits["train"], tokenizer, batch_size=4, seed=7)
+    assert isinstance(source, SentenceSource)
+    batch, mean = source.batch(0), int(source.lengths.sum()) / source.steps_per_epoch
     network.train().zero_grad()
-    loss, targets, _ = LanguageAutoencoding().loss(network, batch, np.random.default_rng)
-    (loss / targets).backward()  # type: ignore[no-untyped-call]
+    loss, _, _ = LanguageAutoencoding().loss(network, batch, np.random.default_rng)
+    (loss / mean).backward()  # type: ignore[no-untyped-call]
     gradients = [each.grad for each in network.parameters() if each.grad is not None]
     return float(torch.linalg.vector_norm(torch.stack([one.norm() for one in gradients])))
 
