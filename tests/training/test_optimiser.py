@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from quartet.data import open_source
 from quartet.data.sentences import SentenceSource
+from quartet.models.architectures import build
 from quartet.models.network import Network
 from quartet.objectives.lae import LanguageAutoencoding
 from quartet.text.encoded import EncodedCorpus
@@ -23,7 +24,7 @@ from quartet.training.fit import Trained, fit
 from quartet.training.optim import build_optimiser
 from quartet.training.siamese import tuned
 from quartet.training.tuning import Tuning
-from tests.models.shapes import KINDS, small
+from tests.models.shapes import KINDS, VOCABULARY, small
 from tests.scoring.test_language_model import random_model
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
@@ -155,3 +156,15 @@ def test_the_best_weights_are_of_the_lowest_loss_and_not_of_the_last_fall(
     shorter = train(small_corpus, tmp_path, steps=2)
     for name, tensor in shorter.network.state_dict().items():
         assert torch.equal(trained.best[name], tensor), name
+
+
+@pytest.mark.parametrize("kind", ["transformer-xl", "segatron-xl"])
+def test_no_weight_decay_on_vectors(kind: str) -> None:
+    """All that is no matrix, and Transformer-XL's u and v, which are a vector a head."""
+    network = build(small(**KINDS[kind]), VOCABULARY)
+    optimiser, _ = build_optimiser(network, TrainingConfig(steps=1, batch_size=1, learning_rate=1.0))
+    names = {id(parameter): name for name, parameter in network.named_parameters()}
+    decayed, spared = ({names[id(each)] for each in group["params"]} for group in optimiser.param_groups)
+    assert [group["weight_decay"] for group in optimiser.param_groups] == [0.01, 0.0]
+    assert {name for name, each in network.named_parameters() if each.dim() > 1} - decayed == {"u_HK", "v_HK"}
+    assert decayed | spared == set(names.values()) and not decayed & spared

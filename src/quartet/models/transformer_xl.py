@@ -92,7 +92,10 @@ class TransformerXL(Network):
 
     Attributes:
         memory_length: tokens that the memory keeps; an evaluation may set another length than the training's.
+        vectors: names of the two biases of attention (Dai et al. 2019, u and v), a vector a head.
     """
+
+    vectors = ("u_HK", "v_HK")
 
     def __init__(self, config: ModelConfig, vocabulary: int) -> None:
         super().__init__(config, vocabulary)

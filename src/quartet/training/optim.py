@@ -35,9 +35,17 @@ def schedule(config: TrainingConfig) -> Callable[[int], float]:
 
 
 def build_optimiser(network: nn.Module, config: TrainingConfig) -> tuple[torch.optim.AdamW, LambdaLR]:
-    """AdamW with bias correction; weight decay on matrices and tables, none on biases and normalisation."""
-    decayed = [parameter for parameter in network.parameters() if parameter.dim() > 1]
-    spared = [parameter for parameter in network.parameters() if parameter.dim() <= 1]
+    """AdamW with bias correction; weight decay on matrices and tables, none on biases and normalisation.
+
+    A module names in `vectors` what is a vector a head and only kept as a matrix.
+    """
+    vectors = {
+        id(getattr(module, name)) for module in network.modules() for name in getattr(module, "vectors", ())
+    }
+    decayed: list[nn.Parameter] = []
+    spared: list[nn.Parameter] = []
+    for parameter in network.parameters():
+        (spared if parameter.dim() <= 1 or id(parameter) in vectors else decayed).append(parameter)
     optimiser = torch.optim.AdamW(
         [
             {"params": decayed, "weight_decay": config.weight_decay},
