@@ -32,7 +32,7 @@ def test_tta_learns_context_and_not_frequencies_alone(rows: Rows) -> None:
     assert 0.99 * entropy.n <= loss.n <= entropy.n, "of the same tokens, but for ends of over-long sentences"
 
 
-@pytest.mark.parametrize("name", ["unilm", "tta"])
+@pytest.mark.parametrize("name", ["unilm", "bilm", "tta"])
 def test_models_of_sentences_have_left_the_frequencies_alone(rows: Rows, name: str) -> None:
     gain = one(rows, "perplexity", name, "test", "gain")
     assert gain.ci_low is not None

@@ -15,8 +15,10 @@ from quartet.data.segments import SegmentedTokens
 from quartet.data.sentences import SHAPES, SentenceSource, Shapes, least_padding
 from quartet.data.spans import SpanSource
 from quartet.data.streams import StreamSource, lay_out
+from quartet.errors import InputError
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED
+from quartet.objectives.clm import CausalLM
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer
 from tests.models.shapes import KINDS, small
@@ -239,6 +241,31 @@ def test_streams_go_on_where_they_stopped(small_corpus: Small, index: str) -> No
         positions = torch.cat([batch.positions_BTP for batch in batches], dim=1)
         assert (positions.diff(dim=1) >= 0).all(), "running counters never go back"
     assert not torch.equal(source.batch(0).ids_BT, source.batch(source.steps_per_epoch).ids_BT), "a new order"
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 7, 40])
+def test_a_validation_of_streams_predicts_every_token_but_the_first(small_corpus: Small, rows: int) -> None:
+    """Whatever the number of streams, so that the curves of two of them compare."""
+    tokenizer, splits = small_corpus
+    whole = StreamSource(splits["valid"], tokenizer, window=10_000, batch_size=1, seed=None, index="running")
+    expected = [*whole.batch(0).ids_BT[0].tolist(), *whole.batch(0).following_B.tolist()]  # type: ignore[union-attr]
+    source = StreamSource(splits["valid"], tokenizer, window=10, batch_size=rows, seed=None, index="running")
+    read: list[list[int]] = [[] for _ in range(rows)]
+    predicted: list[list[int]] = [[] for _ in range(rows)]
+    for step in range(source.steps_per_epoch):
+        batch = source.batch(step)
+        ids, targets = CausalLM().training_pair(batch, tokenizer.vocab_size, np.random.default_rng)
+        for row in range(rows):
+            read[row] += ids[row][batch.real_BT[row]].tolist()
+            predicted[row] += targets[row][targets[row] != IGNORED].tolist()
+    assert list(itertools.chain(*read)) == expected[:-1]
+    assert list(itertools.chain(*predicted)) == expected[1:]
+
+
+def test_too_short_a_split_for_the_streams_is_named(small_corpus: Small) -> None:
+    tokenizer, splits = small_corpus
+    with pytest.raises(InputError, match="training split"):
+        StreamSource(splits["train"], tokenizer, window=8, batch_size=100_000, seed=1, index="running")
 
 
 @pytest.mark.parametrize("kind", ["unilm", "segabert", "segatron-xl"])

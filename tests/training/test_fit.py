@@ -19,6 +19,7 @@ from quartet.training.from_bert import fill
 from quartet.training.optim import build_optimiser, schedule
 from tests.bert import save_bert
 from tests.models.shapes import KINDS, small
+from tests.small_corpus import corpus_of
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 
@@ -206,3 +207,14 @@ def test_weight_decay_spares_biases_and_normalisation() -> None:
     config = TrainingConfig(steps=1, batch_size=1, learning_rate=1.0, weight_decay=0.5)
     groups = build_optimiser(layer, config)[0].param_groups
     assert [(len(group["params"]), group["weight_decay"]) for group in groups] == [(1, 0.5), (3, 0.0)]
+
+
+@pytest.mark.parametrize("split", ["training", "validation"])
+@pytest.mark.parametrize("kind", ["unilm", "segabert", "transformer-xl"])
+def test_an_empty_split_ends_with_one_line(
+    small_corpus: Small, kind: str, split: str, tmp_path: Path
+) -> None:
+    tokenizer, splits = small_corpus
+    given = {**splits, {"training": "train", "validation": "valid"}[split]: corpus_of([])}
+    with pytest.raises(InputError, match=f"the {split} split: has no text"):
+        train((tokenizer, given), kind, tmp_path / "a.ckpt", steps=1)

@@ -26,7 +26,7 @@ class Batch:
         ids_BT: token ids, padded on the right.
         positions_BTP: sequence, token, sentence and paragraph index of each token, from 0.
         real_BT: False at padding.
-        following_B: the token after each row's last one (streams only), a target for CLM.
+        following_B: the token after the last real one of each row (streams only), a target for CLM.
         fresh: the rows do not continue those of the batch before.
         first_row: number of the first row within the step's whole batch, of which this may be a part.
         part: number of this part.

@@ -69,10 +69,12 @@ def _nothing() -> tuple[np.ndarray, np.ndarray]:
 class StreamSource:
     """`batch_size` contiguous streams, read a window at a time; row b of a batch goes on where row b stopped.
 
-    With a seed the documents change their order each epoch; without one (evaluation) they stand as in the corpus.
+    With a seed the documents change their order each epoch, and the streams are equally long: a few tokens at the end of
+    the last one are not read. Without one (evaluation) the documents stand as in the corpus and every token but the
+    first is a target, whatever the number of streams: the last ones end earlier, and padding takes their place.
 
     Raises:
-        InputError: there are fewer tokens than streams.
+        InputError: there are fewer tokens than streams in training, or none to predict in evaluation.
     """
 
     def __init__(
@@ -93,11 +95,14 @@ class StreamSource:
         self.index = index
         self.in_paragraph = sentence_in_paragraph(corpus)
         paragraphs = int((self.in_paragraph == 0).sum())
-        self.stream = (len(corpus.ids) + paragraphs - 1) // batch_size
+        #: tokens that are read: each but the last, which is a target alone
+        self.inputs = len(corpus.ids) + paragraphs - 1
+        self.stream = self.inputs // batch_size if seed is not None else -(-self.inputs // batch_size)
         if self.stream < 1:
             raise InputError(
                 "training.batch_size",
-                f"{batch_size} streams are more than the {len(corpus.ids)} tokens of a split",
+                f"{batch_size} streams are more than the {len(corpus.ids)} tokens of the "
+                f"{'validation' if seed is None else 'training'} split",
                 "lower it or bring more text",
             )
         self._epoch = -1
@@ -113,17 +118,19 @@ class StreamSource:
         return RowLengths(np.array([min(self.window, self.stream)]), np.ones(1), self.batch_size, specials=0)
 
     def batch(self, step: int) -> Batch:
-        """Ids (B, window), or fewer columns at the end of the streams, and the token that follows each row."""
+        """Ids (B, window), or fewer columns at the end of the streams, and the token after the last of each row."""
         epoch, place = divmod(step, self.steps_per_epoch)
         if epoch != self._epoch:
             self._load(epoch)
         start = place * self.window
         stop = min(start + self.window, self.stream)
         columns = np.arange(self.batch_size)[:, None] * self.stream + np.arange(start, stop)
+        real = columns < self.inputs
+        columns = np.minimum(columns, self.inputs - 1)
         return Batch(
-            ids_BT=torch.from_numpy(self._ids[columns]).long(),
+            ids_BT=torch.from_numpy(np.where(real, self._ids[columns], self.tokenizer.pad_id)).long(),
             positions_BTP=torch.from_numpy(self._positions[columns]).long(),
-            real_BT=torch.ones(columns.shape, dtype=torch.bool),
+            real_BT=torch.from_numpy(real),
             following_B=torch.from_numpy(self._ids[columns[:, -1] + 1]).long(),
             fresh=place == 0,
         )

@@ -69,7 +69,8 @@ class MaximaConfig:
             ``restart``: those of paragraphs count from the example's first, whatever they are, and then as the paper,
             so that an input of the middle of a book uses the rows that one of a single text uses. See
             :func:`quartet.models.positions.fit_maximum`, :func:`~quartet.models.positions.released_maximum` and
-            :func:`~quartet.models.positions.from_first`.
+            :func:`~quartet.models.positions.from_first`. In a causal model every index over its maximum becomes the
+            last row, whatever this says: to subtract what later tokens need would tell earlier ones of them.
     """
 
     token: Count = 256

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from quartet.data.batch import Batch
+from quartet.data.batch import Batch, closes
 from quartet.models.network import Network
 from quartet.objectives.base import IGNORED, Objective, RowRandom, States
 
@@ -24,7 +25,7 @@ class CausalLM(Objective):
         real_next_BT = F.pad(batch.real_BT[:, 1:], (0, 1), value=False)
         targets_BT = next_BT.masked_fill(~real_next_BT, IGNORED)
         if batch.following_B is not None:
-            targets_BT[:, -1] = batch.following_B
+            targets_BT = torch.where(closes(batch.real_BT), batch.following_B[:, None], targets_BT)
         return batch.ids_BT, targets_BT
 
     def targets(self, own: NDArray[np.int64], specials: int) -> NDArray[np.int64]:

@@ -191,7 +191,7 @@ def fit(
         In the first process the outcome; in the others the weights may be missing.
 
     Raises:
-        InputError: the corpus is encoded with another tokenizer, the loss or the gradient is no longer a number, or a
+        InputError: the corpus is encoded with another tokenizer, a split is empty, the loss or the gradient is no longer a number, or a
             setting does not fit the device, the vocabulary or the BERT to start from.
     """
     precision = lightning_precision(training.precision, device)
@@ -207,8 +207,12 @@ def fit(
             f"{training.batch_size}",
             "take fewer devices, or lower training.accumulate",
         )
-    for corpus in (train, valid):
+    for split, corpus in (("training", train), ("validation", valid)):
         corpus.check_tokenizer(tokenizer, "the model")
+        if not len(corpus):
+            raise InputError(
+                f"the {split} split", "has no text", "bring more documents, or raise its share of them"
+            )
     silence_lightning()
     torch.manual_seed(randomness.seed_of(seed, randomness.INITIALISATION))
     network = build_for(model, tokenizer)
