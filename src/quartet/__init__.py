@@ -22,7 +22,7 @@ def load(
 ) -> Opened:
     """Open a model: one that was trained here, an n-gram model, or one of Hugging Face.
 
-    See :func:`quartet.scoring.opening.open_scorer`; a :class:`quartet.scoring.language_model.LanguageModel` is what a
+    It may be used by several threads at once. See :func:`quartet.scoring.opening.open_scorer`; a :class:`quartet.scoring.language_model.LanguageModel` is what a
     training's folder gives.
     """
     from quartet.scoring.opening import open_scorer

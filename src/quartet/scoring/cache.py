@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,7 @@ PATIENCE = 60.0
 
 
 class ScoreCache:
-    """A file of log-probabilities by model, reading and text; several processes may use it at once.
+    """A file of log-probabilities by model, reading and text; several processes and threads may use it at once.
 
     What is put into it is on the disk when :meth:`put` returns.
     """
@@ -32,9 +33,11 @@ class ScoreCache:
             InputError: the file is no cache of scores, or cannot be written.
         """
         self.path = Path(path)
+        #: Of the connection: a transaction is of all threads that use it.
+        self._lock = threading.Lock()
         with self._errors():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(self.path, timeout=PATIENCE)
+            self._database = sqlite3.connect(self.path, timeout=PATIENCE, check_same_thread=False)
             self._database.execute("PRAGMA journal_mode=WAL")
             self._database.execute("CREATE TABLE IF NOT EXISTS scores (key BLOB PRIMARY KEY, logprobs BLOB)")
 
@@ -51,7 +54,7 @@ class ScoreCache:
     def get(self, keys: Sequence[bytes]) -> dict[bytes, np.ndarray]:
         """Those of the keys that are there."""
         found: dict[bytes, np.ndarray] = {}
-        with self._errors():
+        with self._errors(), self._lock:
             for at in range(0, len(keys), BATCH):
                 part = keys[at : at + BATCH]
                 marks = ",".join("?" * len(part))
@@ -65,7 +68,7 @@ class ScoreCache:
     def put(self, scores: Mapping[bytes, np.ndarray]) -> None:
         """Keep log-probabilities; all of them, or (killed, or the disk is full) none."""
         rows = [(key, np.asarray(values, dtype=np.float64).tobytes()) for key, values in scores.items()]
-        with self._errors(), self._database:
+        with self._errors(), self._lock, self._database:
             self._database.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?)", rows)
 
     def __enter__(self) -> ScoreCache:

@@ -2,13 +2,13 @@
 
 The head costs a (tokens x vocabulary) matrix, and a masked copy wants it at one token. Architectures keep it under
 many names (``cls``, ``lm_head``, ``vocab_projector`` …) and some scale or cap what it gives, so no names are listed
-here: the model's own ``forward`` runs, with its body replaced by one that returns the wanted representations.
+here: the model's own ``forward`` runs, in a copy whose body returns the wanted representations (:mod:`.replaced`). The
+model is not touched, so that threads may share it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -18,6 +18,7 @@ from torch.nn import functional as F
 from quartet.errors import InputError
 from quartet.scoring.last_layer import at_places, last_layer
 from quartet.scoring.reading import Layer
+from quartet.scoring.replaced import path_of, sets_positions, with_forward, with_own_positions
 
 #: Logits (tokens x vocabulary) that are held at once.
 LOGIT_BUDGET = 1 << 24
@@ -43,6 +44,7 @@ class Halves:
         self.vocabulary = int(model.get_input_embeddings().num_embeddings)
         self.device = next(model.parameters()).device
         model.config.use_cache = False
+        self._sets_positions = sets_positions(model)
         self._widths: dict[Layer, int] = {}
         self.body = next((body for body in self._candidates() if self._works(body)), None)
         self.last = None if self.body is None else self._tried(last_layer(self.body))
@@ -80,10 +82,9 @@ class Halves:
             rows_N, torch.arange(len(ids_BT), device=rows_N.device)
         )
         if self.last is not None and real_BT is None and one_each:
-            with at_places(self.last, columns_N):
-                output = body(**_inputs(ids_BT, None))
+            output = at_places(body, self.last, columns_N)(**_inputs(ids_BT, None))
             return output, output.last_hidden_state[:, 0]
-        output = body(**_inputs(ids_BT, real_BT))
+        output = self._runnable(body)(**_inputs(ids_BT, real_BT))
         return output, output.last_hidden_state[rows_N, columns_N]
 
     def logits(self, ids_BT: Tensor) -> Tensor:
@@ -113,7 +114,7 @@ class Halves:
             )
         if layer != "embed":
             if base is not self.body:
-                output = base(**_inputs(ids_BT, real_BT))
+                output = self._runnable(base)(**_inputs(ids_BT, real_BT))
                 found_ND: Tensor = output.last_hidden_state[rows_N, columns_N]
                 return found_ND
             return self._represented(base, ids_BT, real_BT, rows_N, columns_N)[1]
@@ -142,13 +143,11 @@ class Halves:
     ) -> Tensor:
         """The same through the logits of all tokens, a bounded number of rows at a time."""
         step = max(1, LOGIT_BUDGET // (self.vocabulary * ids_BT.shape[1]))
-        parts = []
+        parts, model = [], self._runnable(self.model)
         for at in range(0, len(ids_BT), step):
             part = slice(at, at + step)
             here_N = (rows_N >= at) & (rows_N < at + step)
-            logits_BTV = self.model(
-                **_inputs(ids_BT[part], None if real_BT is None else real_BT[part])
-            ).logits
+            logits_BTV = model(**_inputs(ids_BT[part], None if real_BT is None else real_BT[part])).logits
             parts.append(_at_targets(logits_BTV[rows_N[here_N] - at, columns_N[here_N]], targets_N[here_N]))
         return torch.cat(parts)
 
@@ -160,9 +159,13 @@ class Halves:
         """
         given = type(output)(**{**output, "last_hidden_state": hidden_ND[None]})
         nothing_1N = torch.zeros(1, len(hidden_ND), dtype=torch.long, device=hidden_ND.device)
-        with _answering(body, given):
-            logits_NV: Tensor = self.model(input_ids=nothing_1N).logits[0]
+        model = with_forward(self.model, path_of(self.model, body), lambda *_, **__: given)
+        logits_NV: Tensor = model(input_ids=nothing_1N).logits[0]
         return logits_NV
+
+    def _runnable(self, module: Any) -> Any:
+        """The module, or a copy for one call where it sets something in itself."""
+        return with_own_positions(module) if self._sets_positions else module
 
     def _candidates(self) -> Iterator[Any]:
         """The base model; where that is an encoder-decoder's shell (OPT's), the decoder in it."""
@@ -194,8 +197,7 @@ class Halves:
         each_B = torch.arange(SAMPLE, device=self.device)
         expected_BD = self.body(input_ids=ids_BT).last_hidden_state[each_B, each_B]
         try:
-            with at_places(layer, each_B):
-                found_BTD = self.body(input_ids=ids_BT).last_hidden_state
+            found_BTD = at_places(self.body, layer, each_B)(input_ids=ids_BT).last_hidden_state
         except Exception:  # it is built otherwise than its names say: all tokens go through it, then
             return None
         same = found_BTD.shape[1] == 1 and torch.allclose(
@@ -216,13 +218,3 @@ def _inputs(ids_BT: Tensor, real_BT: Tensor | None) -> dict[str, Tensor]:
 
 def _at_targets(logits_NV: Tensor, targets_N: Tensor) -> Tensor:
     return -F.cross_entropy(logits_NV.float(), targets_N, reduction="none")
-
-
-@contextmanager
-def _answering(body: torch.nn.Module, output: Any) -> Iterator[None]:
-    """Within, the body returns `output` whatever it is asked."""
-    body.__dict__["forward"] = lambda *_, **__: output
-    try:
-        yield
-    finally:
-        del body.__dict__["forward"]

@@ -6,13 +6,14 @@ values; behind it they are not. So the last layer's query, output projection and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from quartet.scoring.replaced import with_forward
 
 
 def last_layer(body: nn.Module) -> nn.Module | None:
@@ -34,19 +35,17 @@ def last_layer(body: nn.Module) -> nn.Module | None:
     return layer if isinstance(heads, int) else None
 
 
-@contextmanager
-def at_places(layer: nn.Module, places_B: Tensor) -> Iterator[None]:
-    """Within, the layer returns (B, 1, D): its output at one place of each row. Nothing may be masked.
+def at_places(body: Any, layer: nn.Module, places_B: Tensor) -> Any:
+    """The body, its weights shared, with a last layer that returns (B, 1, D): its output at one place of each row.
+
+    Nothing may be masked.
 
     Args:
         layer: of :func:`last_layer`.
         places_B: which token of each row.
     """
-    layer.__dict__["forward"] = _forward(layer, places_B)
-    try:
-        yield
-    finally:
-        del layer.__dict__["forward"]
+    path = f"encoder.layer.{len(body.encoder.layer) - 1}"
+    return with_forward(body, path, _forward(layer, places_B))
 
 
 def _forward(layer: Any, places_B: Tensor) -> Callable[..., Tensor]:

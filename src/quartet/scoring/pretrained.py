@@ -72,6 +72,8 @@ class PretrainedLM:
         self.content = content
         self.tokenizer = tokenizer
         before, after = self._frame()
+        # transformers sets the tokenizer to the way in which it is asked: here, while there is one thread.
+        self._encode(["a"])
         self.inputs = Inputs(
             before,
             after,

@@ -81,13 +81,15 @@ class TextTokenizer:
         clean_up = self._tokenizer.normalizer
         if not isinstance(clean_up, normalizers.BertNormalizer):
             return self._encode(self._tokenizer, list(texts))
-        if self._without_clean_up is None:
-            self._without_clean_up = Tokenizer.from_str(self._tokenizer.to_str())
-            self._without_clean_up.normalizer = None
-            self._without_clean_up.encode_special_tokens = True
+        without_clean_up = self._without_clean_up
+        if without_clean_up is None:
+            without_clean_up = Tokenizer.from_str(self._tokenizer.to_str())
+            without_clean_up.normalizer = None
+            without_clean_up.encode_special_tokens = True
+            self._without_clean_up = without_clean_up  # as it stays: other threads may read it from here on
         simple = [text.isascii() and text.isprintable() for text in texts]
         ready = [text.lower() if clean_up.lowercase else text for text in compress(texts, simple)]
-        fast = iter(self._encode(self._without_clean_up, ready))
+        fast = iter(self._encode(without_clean_up, ready))
         if len(ready) == len(texts):
             return list(fast)
         others = [text for text, is_simple in zip(texts, simple, strict=True) if not is_simple]
