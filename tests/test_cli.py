@@ -15,7 +15,7 @@ from typer.main import get_group
 import quartet
 from pipeline.params import lists as settings
 from quartet import cli, shipped
-from quartet.cli.options import Tokenization
+from quartet.cli.options import Tokenization, lines_of_input
 from quartet.models.checkpoint import save_model
 from quartet.nbest.bleu import Tokenizer
 from quartet.nbest.formats import FORMATS
@@ -63,6 +63,12 @@ def test_score_prints_a_line_for_each_line(
     assert printed == pytest.approx(random_model("bilm", small_corpus[0]).score(texts), abs=1e-5)
     assert call(monkeypatch, b"a letter", "score", "--model", str(model), "--intact") == 0
     assert float(capsys.readouterr().out) != pytest.approx(printed[2], abs=1e-5)
+
+
+def test_a_byte_order_mark_is_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "\ufeffa letter\n\nthe river"
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8"))
+    assert lines_of_input() == ["a letter", "", "the river"]
 
 
 def test_without_a_model_it_is_the_one_that_comes_with_quartet(

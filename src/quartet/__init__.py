@@ -22,8 +22,8 @@ def load(
 ) -> Opened:
     """Open a model: one that was trained here, an n-gram model, or one of Hugging Face.
 
-    It may be used by several threads at once. See :func:`quartet.scoring.opening.open_scorer`; a :class:`quartet.scoring.language_model.LanguageModel` is what a
-    training's folder gives.
+    What it returns may be used by several threads at once. See :func:`quartet.scoring.opening.open_scorer`; a
+    :class:`quartet.scoring.language_model.LanguageModel` is what a training's folder gives.
     """
     from quartet.scoring.opening import open_scorer
 

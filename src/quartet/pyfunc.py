@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from quartet.arguments import checked_texts
 from quartet.scoring.language_model import LanguageModel, load
 
 if TYPE_CHECKING:
@@ -28,11 +29,14 @@ class TextScorer:
 
         Args:
             texts: a list, or a table whose first column they are.
+
+        Raises:
+            InputError: there is one string, or a cell holds no text.
         """
         from pandas import DataFrame
 
         column = texts.iloc[:, 0] if isinstance(texts, DataFrame) else texts
-        found = self.model.token_logprobs([str(text) for text in column])
+        found = self.model.token_logprobs(checked_texts(column))
         rows = {
             "score": [float(values.sum()) for values in found],
             "tokens": [len(values) for values in found],

@@ -79,7 +79,7 @@ def metric_named(name: MetricName, tokenize: Tokenization, lowercase: bool) -> M
 
 
 def lines_of_input() -> list[str]:
-    """The lines of standard input, without their ends.
+    """The lines of standard input, without their ends and the mark with which some files in UTF-8 begin.
 
     Raises:
         InputError: a line is not UTF-8.
@@ -87,7 +87,7 @@ def lines_of_input() -> list[str]:
     lines = []
     for number, raw in enumerate(sys.stdin.buffer, start=1):
         try:
-            lines.append(raw.decode("utf-8").rstrip("\r\n"))
+            lines.append(raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n"))
         except UnicodeDecodeError as error:
             raise InputError(f"standard input, line {number}", f"not UTF-8 ({error.reason})") from error
     return lines

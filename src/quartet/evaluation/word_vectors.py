@@ -11,6 +11,7 @@ from typing import IO, Any, Literal
 
 import numpy as np
 
+from quartet.arguments import checked_texts
 from quartet.errors import InputError
 from quartet.evaluation.datasets import Floats
 
@@ -73,6 +74,7 @@ class WordVectors:
 
     def embed(self, texts: Sequence[str]) -> TextVectors:
         """The mean vector of each text."""
+        texts = checked_texts(texts)
         means = np.zeros((len(texts), self._keyed.vector_size))
         words = known = 0
         for row, text in enumerate(texts):

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from quartet.arguments import checked_texts
 from quartet.data.batch import Row, collate, framed
 from quartet.models.config import ModelConfig
 from quartet.scoring.windows import cut
@@ -65,7 +66,7 @@ class Laid:
 def rows_of(texts: Sequence[str], tokenizer: TextTokenizer) -> list[Row]:
     """Each string as one sentence of one paragraph."""
     rows = []
-    for ids in tokenizer.encode_batch(list(texts)):
+    for ids in tokenizer.encode_batch(checked_texts(texts)):
         segments = np.zeros((len(ids), 3), dtype=np.int64)
         segments[:, 0] = np.arange(len(ids))
         rows.append(Row(np.asarray(ids, dtype=np.int64), segments))

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import quartet
+from quartet.arguments import check_choice
 from quartet.errors import InputError
 from quartet.export.arithmetic import Arithmetic, Float32, Int8
 from quartet.export.card import EXPORT, FILES, Difference, ExportCard, Form
@@ -57,9 +58,10 @@ def export(source: str | Path, out: str | Path, form: Form, weights: Weights | N
         weights: ``last`` or ``best``; None: those that the training's settings name.
 
     Raises:
-        InputError: the source is no trained model or cannot have this form, `out` holds other things, what the form
-            needs is not installed, or the export does not compute what the model does.
+        InputError: there is no such form, the source is no trained model or cannot have this form, `out` holds other
+            things, what the form needs is not installed, or the export does not compute what the model does.
     """
+    check_choice(form, FILES, "form")
     source, out = Path(source), Path(out)
     _check_place(source, out)
     model = load(source, weights=weights)

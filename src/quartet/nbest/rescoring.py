@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
-from typing import Any, TypedDict, overload
+from typing import Any, TypedDict, get_args, overload
 
+from quartet.arguments import check_choice
 from quartet.errors import InputError
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.formats import FORMATS, Files, Reading, read
@@ -157,7 +159,7 @@ def rescore(
         progress: called with (texts scored, texts in all).
 
     Raises:
-        InputError: there is no such format or metric, a file is malformed, the weight is given not at all or in
+        InputError: an option has no such value, a file is malformed, the weight is given not at all or in
             both ways or is out of its bounds, there are weights to try and nothing to tune on, or the lists to tune on
             do not serve.
 
@@ -174,13 +176,19 @@ def rescore(
     """
     if (tune is None) == (weight is None):
         raise InputError("rescore", "the weight is needed once", "give either weight or tune")
-    if weight is not None and not 0 <= weight <= 1:
-        raise InputError("rescore: weight", f"{weight} is not between 0 and 1")
+    if weight is not None and not _is_weight(weight):
+        raise InputError("rescore: weight", f"{weight!r} is not between 0 and 1")
+    tried: list[float] | None = None
     if weights is not None:
         if tune is None:
             raise InputError("rescore: weights", "there is nothing to try them on", "give lists as tune")
-        if not len(weights) or not all(0 <= each <= 1 for each in weights):
-            raise InputError("rescore: weights", f"{list(weights)} are not one or more between 0 and 1")
+        tried = sorted(weights) if isinstance(weights, Iterable) else [weights]
+        if not tried or not all(map(_is_weight, tried)):
+            raise InputError("rescore: weights", f"{tried} are not one or more between 0 and 1")
+    check_choice(score, get_args(Scoring), "rescore: score")
+    check_choice(format, FORMATS, "rescore: format")
+    if scores_are is not None:
+        check_choice(scores_are, get_args(Meaning), "rescore: scores_are")
     judge = metric_of(metric)
     how = default_normalisation(judge) if normalise is None else normalise
     readings = [
@@ -197,10 +205,14 @@ def rescore(
     scorer = score_texts(lambda wanted: [found[text] for text in wanted], score)
     candidates = [Candidates(each, score_lists(each, scorer), Table.of(each, judge)) for each in sets]
     if weight is None:
-        weight = candidates[1].best(weights).weight
+        weight = candidates[1].best(tried).weight
     refused = [error for reading in readings for error in (*reading.refused, *reading.references_refused)]
     missing = [reading.missing for reading in readings]
     return RescoredLists(candidates[0], weight, readings[0].lists, tuple(refused), *missing)
+
+
+def _is_weight(value: object) -> bool:
+    return isinstance(value, Real) and 0 <= float(value) <= 1
 
 
 def metric_of(metric: str | Metric) -> Metric:
@@ -211,8 +223,7 @@ def metric_of(metric: str | Metric) -> Metric:
     """
     if not isinstance(metric, str):
         return metric
-    if metric not in METRICS:
-        raise InputError("metric", f"unknown metric {metric!r}", f"choose one of {', '.join(METRICS)}")
+    check_choice(metric, METRICS, "metric")
     return METRICS[metric]()
 
 
@@ -232,7 +243,7 @@ def reading_of(
     """Lists with what was refused of them.
 
     Raises:
-        InputError: there is no such format, or the files are malformed.
+        InputError: the files are malformed, or `lists` is no collection of lists.
     """
     if isinstance(lists, Reading):
         return lists
@@ -240,9 +251,23 @@ def reading_of(
         lists = Files(Path(lists))
     if not isinstance(lists, Files):
         entries = (
-            Entry(f'utterance "{one.utterance}"', replace(one)) for one in lists
+            Entry(f'utterance "{one.utterance}"', replace(one)) for one in _given(lists)
         )  # in the order of scores
         return oriented(collect(entries, "the lists", skip_malformed), "the lists", scores_are)
-    if name not in FORMATS:
-        raise InputError("format", f"unknown format {name!r}", f"choose one of {', '.join(sorted(FORMATS))}")
     return read(name, lists, skip_malformed, skip_missing, scores_are)
+
+
+def _given(lists: Iterable[NBest]) -> Iterator[NBest]:
+    """The lists of a collection or generator.
+
+    Raises:
+        InputError: it is no collection, or holds what is no list.
+    """
+    if not isinstance(lists, Iterable):
+        raise InputError("lists", f"a collection is needed, not one {type(lists).__name__}", "write [list]")
+    for number, one in enumerate(lists):
+        if not isinstance(one, NBest):
+            raise InputError(
+                f"lists[{number}]", f"an NBest is needed, not a {type(one).__name__}", "make it one"
+            )
+        yield one

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from quartet.arguments import check_choice
 from quartet.nbest.types import NBest
 
 #: A text's score: the sum of its tokens' log-probabilities, or their mean.
@@ -24,7 +25,11 @@ def score_texts(
 
     Args:
         token_logprobs: texts -> natural log-probabilities of each one's tokens.
+
+    Raises:
+        InputError: there is no such scoring.
     """
+    check_choice(scoring, get_args(Scoring), "score")
 
     def score(texts: list[str]) -> list[float]:
         found = token_logprobs(texts)

@@ -38,7 +38,7 @@ class NBest:
         rising: the one given first had a lower score than the one given last, as where costs are taken for scores.
 
     Raises:
-        ValueError: there is no hypothesis, or some have a score and others none.
+        ValueError: there is no hypothesis, something else stands among them, or some have a score and others none.
 
     >>> NBest("u1", (Hypothesis("a", -2.0), Hypothesis("b", -1.0))).hypotheses[0].text
     'b'
@@ -50,6 +50,10 @@ class NBest:
     rising: bool = field(init=False, compare=False, repr=False, default=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "hypotheses", tuple(self.hypotheses))
+        wrong = next((each for each in self.hypotheses if not isinstance(each, Hypothesis)), None)
+        if wrong is not None:
+            raise ValueError(f"{self.utterance}: a list is of Hypothesis objects, not of {wrong!r:.40}")
         if not self.hypotheses:
             raise ValueError(f"{self.utterance}: a list needs at least one hypothesis")
         scores = [hypothesis.score for hypothesis in self.hypotheses]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from quartet.arguments import checked_texts
 from quartet.errors import InputError
 from quartet.files import sha256
 from quartet.ngram.arpa import check_start
@@ -106,8 +107,11 @@ class NgramLM:
 
         Args:
             masked: nothing is masked; a LanguageModel has this argument.
+
+        Raises:
+            InputError: `texts` is one string, or holds what is no text.
         """
-        return [self.read(text).logprobs for text in texts]
+        return [self.read(text).logprobs for text in checked_texts(texts)]
 
     def score(self, texts: Sequence[str], masked: bool = True) -> list[float]:
         """The sum of each text's token log-probabilities, in nats."""

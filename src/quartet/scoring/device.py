@@ -16,9 +16,20 @@ def check_device(device: str) -> None:
     Raises:
         InputError: there is no such device.
     """
+    check_device_name(device)
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise InputError(
-            f"device {device}", "cannot be used here", "take cpu, or cuda where there is a GPU"
-        ) from error
+        raise _refused(device) from error
+
+
+def check_device_name(device: str) -> None:
+    """Raise InputError where PyTorch knows no such device, on whatever machine."""
+    try:
+        torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise _refused(device) from error
+
+
+def _refused(device: object) -> InputError:
+    return InputError(f"device {device}", "cannot be used here", "take cpu, or cuda where there is a GPU")

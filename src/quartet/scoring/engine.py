@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from quartet.arguments import checked_texts
 from quartet.scoring.cache import ScoreCache
 
 #: Texts that go to the model, and from there to the cache, at once.
@@ -61,6 +62,7 @@ def score_all(
         masked: False: a masked model reads the intact input.
         cache: None: nothing is kept.
     """
+    texts = checked_texts(texts)
     distinct = sorted(dict.fromkeys(texts), key=lambda text: (-len(text), text))
     scores: dict[str, np.ndarray] = {}
     for at in range(0, len(distinct), CHUNK):

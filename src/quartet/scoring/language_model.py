@@ -14,10 +14,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from quartet.arguments import check_choice, checked_texts
 from quartet.data.batch import Batch, Row
 from quartet.data.segments import SegmentedTokens
 from quartet.errors import InputError
-from quartet.models.checkpoint import TOKENIZER, ModelCard, Weights, load_card, load_network
+from quartet.models.checkpoint import TOKENIZER, WEIGHTS, ModelCard, Weights, load_card, load_network
 from quartet.models.network import Network
 from quartet.models.transformer_xl import TransformerXL
 from quartet.objectives import OBJECTIVES
@@ -135,6 +136,9 @@ class LanguageModel:
 
         Args:
             masked: False: an MLM reads the intact input (biLM\\M), whose values are no log-likelihoods.
+
+        Raises:
+            InputError: `texts` is one string, or holds what is no text.
         """
         rows = self._rows(texts)
         return self._logprobs(rows, int(self.objective.predicts_end), masked)
@@ -169,7 +173,11 @@ class LanguageModel:
             masked: the context of an MLM is mask-and-predict's, each token's own vector with that token hidden; False:
                 that of the intact input, as for the special tokens always.
             progress: called with the tokens done and all tokens.
+
+        Raises:
+            InputError: there is no such layer, or `texts` is no collection of texts.
         """
+        check_choice(layer, LAYERS, "layer")
         rows = self._rows(texts)
         total = len(rows) if layer in ("first", "last") else sum(len(row.ids) for row in rows)
         means = TextMeans(len(rows), self.card.model.dim, total, progress)
@@ -227,7 +235,7 @@ class LanguageModel:
     def _rows(self, texts: Sequence[str]) -> list[Row]:
         """Each string as one sentence of one paragraph."""
         rows = []
-        for ids in self.tokenizer.encode_batch(list(texts)):
+        for ids in self.tokenizer.encode_batch(checked_texts(texts)):
             segments = np.zeros((len(ids), 3), dtype=np.int64)
             segments[:, 0] = np.arange(len(ids))
             rows.append(Row(np.asarray(ids, dtype=np.int64), segments))
@@ -281,6 +289,7 @@ def load(folder: str | Path, device: str = "cpu", weights: Weights | None = None
     check_device(device)
     card = load_card(folder)
     if weights is not None:
+        check_choice(weights, WEIGHTS, "weights")
         card = replace(card, training=replace(card.training, weights=weights))
     tokenizer = TextTokenizer.load(folder / TOKENIZER)
     return LanguageModel(load_network(folder, card, tokenizer), tokenizer, card, device)

@@ -14,6 +14,7 @@ from quartet.ngram.card import ARPA
 from quartet.ngram.score import NgramLM
 from quartet.ngram.score import load as load_ngram
 from quartet.pretrained import language_model_kind, model_files
+from quartet.scoring.device import check_device_name
 from quartet.scoring.language_model import LanguageModel, load
 from quartet.scoring.pretrained import PretrainedLM, load_pretrained
 
@@ -34,6 +35,7 @@ def open_scorer(reference: str, device: str = "cpu", weights: Weights | None = N
         InputError: there is no such model, its files are broken, what it needs is not installed, or it has no two sets
             of weights to choose from.
     """
+    check_device_name(device)
     folder = Path(reference)
     exported = is_export(folder)
     if not exported and is_trained(folder):

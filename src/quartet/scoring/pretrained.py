@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from quartet.arguments import check_choice, checked_texts
 from quartet.errors import InputError
 from quartet.models.linear import quicken
 from quartet.pretrained import (
@@ -130,7 +131,11 @@ class PretrainedLM:
 
         Args:
             masked: False: a masked model reads the intact input (BERT\\M), whose values are no log-likelihoods.
+
+        Raises:
+            InputError: `texts` is one string, or holds what is no text.
         """
+        texts = checked_texts(texts)
         distinct = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         if not distinct:
             return []
@@ -163,13 +168,16 @@ class PretrainedLM:
         end-of-text token behind the text.
 
         Raises:
-            InputError: no special token stands there, or the model has no base model with outputs of its own.
+            InputError: there is no such layer, no special token stands there, the model has no base model with outputs
+                of its own, or `texts` is no collection of texts.
         """
+        check_choice(layer, LAYERS, "layer")
+        texts = checked_texts(texts)
         inputs = self.inputs
         special = {"first": inputs.before, "last": inputs.after + inputs.closing}.get(layer)
         if special == []:
             raise InputError(self.name, f"its tokenizer puts no special token there: it has no {layer} one")
-        encoded = self._encode(list(texts)) if texts else []
+        encoded = self._encode(texts) if texts else []
         lengths = np.array([len(ids) for ids in encoded], dtype=np.int64)
         windows = inputs.windows(encoded, closed=layer == "last")
         outputs: Iterator[Outputs] = inputs.of_tokens(windows, lengths, layer)

@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import compress, islice
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
+from quartet.arguments import check_choice, checked_texts
 from quartet.errors import InputError
 from quartet.files import atomic_path
 
@@ -78,9 +79,10 @@ class TextTokenizer:
         Of printable ASCII, BERT's clean-up changes nothing but the case. Python changes that in no time, where the
         library's clean-up would take a third of the whole.
         """
+        texts = checked_texts(texts)
         clean_up = self._tokenizer.normalizer
         if not isinstance(clean_up, normalizers.BertNormalizer):
-            return self._encode(self._tokenizer, list(texts))
+            return self._encode(self._tokenizer, texts)
         without_clean_up = self._without_clean_up
         if without_clean_up is None:
             without_clean_up = Tokenizer.from_str(self._tokenizer.to_str())
@@ -105,7 +107,7 @@ class TextTokenizer:
 
         The characters are those of the text as given, whatever the clean-up makes of them.
         """
-        encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        encodings = self._tokenizer.encode_batch(checked_texts(texts), add_special_tokens=False)
         return [
             (
                 np.array(encoding.ids, dtype=np.int64),
@@ -209,8 +211,12 @@ def train_tokenizer(
             text (1 - coverage) get no piece, and a word with one of them is [UNK]. Printable ASCII always has.
 
     Raises:
-        InputError: there is no text, or vocab_size has no room for the characters.
+        InputError: there is no such kind, `texts` is one string, there is no text, or vocab_size has no
+            room for the characters.
     """
+    check_choice(kind, get_args(Kind), "tokenizer kind")
+    if isinstance(texts, str):
+        checked_texts(texts)
     if kind == "wordpiece":
         return _train_pieces(texts, vocab_size, lowercase, character_coverage)
     return _train_words(kind, texts, vocab_size, lowercase)

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from quartet.arguments import checked_texts
 from quartet.data.batch import Batch, is_own
 from quartet.models.architectures import build_for
 from quartet.scoring.language_model import LanguageModel
@@ -101,6 +102,7 @@ def embed(model: LanguageModel, texts: Sequence[str]) -> np.ndarray:
 
     A text over the model's length is read in parts and the mean is over all of them.
     """
+    texts = checked_texts(texts)
     distinct = list(dict.fromkeys(texts))
     place = {text: index for index, text in enumerate(distinct)}
     vectors: np.ndarray = model.embed(distinct, "context", masked=False)[[place[text] for text in texts]]

@@ -1,0 +1,44 @@
+"""What the functions that others call check of their arguments: collections of texts, and choices."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from quartet.errors import InputError
+
+#: Characters of a wrong argument that are shown.
+SHOWN = 40
+
+
+def checked_texts(texts: Iterable[str], place: str = "texts") -> list[str]:
+    """The texts of any collection or generator, which is read once.
+
+    Raises:
+        InputError: it is one string, a mapping or a table, or holds what is no string.
+    """
+    if isinstance(texts, str | bytes):
+        raise InputError(
+            place, f"a collection is needed, not the one string {texts!r:.{SHOWN}}", "write [text]"
+        )
+    if isinstance(texts, Mapping) or getattr(texts, "ndim", 1) != 1:
+        raise InputError(place, f"a list of texts is needed, not a {type(texts).__name__}", "give one column")
+    try:
+        found = list(texts)
+    except TypeError as error:
+        raise InputError(
+            place, f"a collection is needed, not {texts!r:.{SHOWN}}", "give a list of texts"
+        ) from error
+    for number, text in enumerate(found):
+        if not isinstance(text, str):
+            raise InputError(
+                f"{place}[{number}]",
+                f"a text is needed, not {text!r:.{SHOWN}} ({type(text).__name__})",
+                "leave it out, or give its text",
+            )
+    return found
+
+
+def check_choice(value: object, known: Collection[str], place: str) -> None:
+    """Raise InputError where a value is none of those that there are."""
+    if not isinstance(value, str) or value not in known:
+        raise InputError(place, f"unknown value {value!r:.{SHOWN}}", f"choose one of {', '.join(known)}")
