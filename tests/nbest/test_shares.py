@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +14,7 @@ from quartet.models.checkpoint import save_model
 from quartet.nbest.shares import Share, score_share
 from quartet.scoring import engine
 from quartet.scoring.cache import ScoreCache
+from quartet.scoring.language_model import LanguageModel
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.nbest.lists import random_lists
@@ -90,18 +89,12 @@ def test_rescored_in_two_processes_the_bytes_are_those_of_one(
         assert rescore("two.jsonl", *cache, "--shard", share) == 0
         assert not (tmp_path / "two.jsonl").exists()
         assert f"share {share}: " in capsys.readouterr().err
-    monkeypatch.setattr(engine, "_score_chunk", _none_left(engine._score_chunk))
+    monkeypatch.setattr(LanguageModel, "token_logprobs", _never)
     assert rescore("two.jsonl", *cache) == 0
     assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "one.jsonl").read_bytes()
     assert rescore("three.jsonl", "--shard", "1/2") == 2
     assert "--shard: the scores would be lost; give a --cache" in capsys.readouterr().err
 
 
-def _none_left(score_chunk: Callable[..., Any]) -> Callable[..., Any]:
-    """`score_chunk`, for a model that may not be asked."""
-
-    class Asked:
-        def __init__(self, model: engine.TextScorer) -> None:
-            self.fingerprint = model.fingerprint
-
-    return lambda model, *rest: score_chunk(Asked(model), *rest)
+def _never(self: LanguageModel, texts: list[str], masked: bool = True) -> list[np.ndarray]:
+    raise AssertionError(f"{texts} were scored before")

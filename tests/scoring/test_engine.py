@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from quartet.errors import InputError
+from quartet.nbest.shares import Share, score_share
 from quartet.scoring import engine
 from quartet.scoring.cache import ScoreCache
 from quartet.scoring.engine import score_all
@@ -60,6 +61,26 @@ def test_a_stopped_scoring_goes_on_to_the_same_values(
         assert all(np.array_equal(one, other) for one, other in zip(whole, again, strict=True))
         silent = Counting(killed_at=0)
         assert len(score_all(silent, TEXTS, cache=cache)) == len(TEXTS)
+
+
+def test_what_is_kept_is_not_scored_again(tmp_path: Path) -> None:
+    """2,000 texts and 80 more, whose lengths lie among theirs: the model gets the 80."""
+    texts = [f"{'a ' * (place % 30)}text {place}" for place in range(2080)]
+    new = texts[::26]
+    with ScoreCache(tmp_path / "scores.db") as cache:
+        first = score_all(Counting(), sorted(set(texts) - set(new)), cache=cache)
+        assert len(first) == 2000
+        model = Counting()
+        seen: list[tuple[int, int]] = []
+        score_all(model, texts, cache=cache, progress=lambda *point: seen.append(point))
+        assert sorted(text for call in model.calls for text in call) == sorted(new)
+        assert len(model.calls) == 1, "in as few batches as they need"
+        assert seen == [(2000, 2080), (2080, 2080)]
+        silent = Counting(killed_at=0)
+        assert len(score_all(silent, texts, cache=cache)) == 2080
+        share = Counting()
+        assert score_share(share, [*texts, "b"], Share(1, 1), cache) == 2081
+        assert share.calls == [["b"]]
 
 
 def test_other_weights_and_other_readings_are_other_scores(tmp_path: Path) -> None:

@@ -55,33 +55,31 @@ def score_all(
 ) -> list[np.ndarray]:
     """Natural log-probabilities of each text's tokens, in the order of the texts.
 
-    The distinct texts are sorted by length, longest first, and cut into chunks. A chunk is scored as a whole or taken
-    from the cache as a whole, so a run that was stopped and goes on gives the same values, bit for bit.
+    The distinct texts that the cache lacks are sorted by length, longest first, and cut into chunks. A chunk is kept
+    as a whole, so a run that was stopped and goes on gives the same values, bit for bit. Texts that are scored beside
+    others than in an earlier run have that run's values but for rounding.
 
     Args:
         masked: False: a masked model reads the intact input.
         cache: None: nothing is kept.
+
+    Raises:
+        InputError: `texts` is one string, or holds what is no text.
     """
     texts = checked_texts(texts)
     distinct = sorted(dict.fromkeys(texts), key=lambda text: (-len(text), text))
-    scores: dict[str, np.ndarray] = {}
-    for at in range(0, len(distinct), CHUNK):
-        chunk = distinct[at : at + CHUNK]
-        scores |= zip(chunk, _score_chunk(model, chunk, masked, cache), strict=True)
+    keys = {} if cache is None else {text: cache.key(model.fingerprint, masked, text) for text in distinct}
+    known = {} if cache is None else cache.get(list(keys.values()))
+    scores = {text: known[key] for text, key in keys.items() if key in known}
+    missing = [text for text in distinct if text not in scores]
+    if progress is not None and scores:
+        progress(len(scores), len(distinct))
+    for at in range(0, len(missing), CHUNK):
+        chunk = missing[at : at + CHUNK]
+        values = model.token_logprobs(chunk, masked)
+        if cache is not None:
+            cache.put({keys[text]: each for text, each in zip(chunk, values, strict=True)})
+        scores |= zip(chunk, values, strict=True)
         if progress is not None:
             progress(len(scores), len(distinct))
     return [scores[text] for text in texts]
-
-
-def _score_chunk(
-    model: TextScorer, chunk: list[str], masked: bool, cache: ScoreCache | None
-) -> list[np.ndarray]:
-    if cache is None:
-        return model.token_logprobs(chunk, masked)
-    keys = [cache.key(model.fingerprint, masked, text) for text in chunk]
-    known = cache.get(keys)
-    if len(known) == len(chunk):
-        return [known[key] for key in keys]
-    values = model.token_logprobs(chunk, masked)
-    cache.put(dict(zip(keys, values, strict=True)))
-    return values
