@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +19,9 @@ from quartet.nbest.reference_perplexity import reference_measures, references_of
 from quartet.nbest.rerank import Candidates, Curve, tune_and_apply
 from quartet.nbest.rescored import write_rescored
 from quartet.nbest.scores import score_lists, score_texts, texts_of
-from quartet.results import Result
+from quartet.nbest.types import NBest
+from quartet.results import Measure, Result
+from quartet.scoring.unknown import unknown_in
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,11 @@ def rerank_lists(
     def logprobs(wanted: list[str]) -> list[np.ndarray]:
         return [known[text] for text in wanted]
 
+    def handled(wanted: list[str]) -> list[np.ndarray]:
+        return unknown_in(reading.model, wanted, params.rerank.unknown).applied(logprobs(wanted))
+
     settings = params.nbest[name]
-    scorer = score_texts(logprobs, settings.score or params.rerank.score)
+    scorer = score_texts(handled, settings.score or params.rerank.score)
     candidates = {
         split: Candidates(each.lists, score_lists(each.lists, scorer), each.table)
         for split, each in splits.items()
@@ -66,6 +72,7 @@ def rerank_lists(
     rows = rows_of_outcome(params, name, ranker, outcome, candidates["dev"], candidates["test"])
     for split, each in candidates.items():
         written = layout.reranked(reading.output, ranker.seed or 0, ranker.system, name, split)
+        rows += rows_of_unknown(params, reading, name, split, each.lists)
         write_rescored(written, each, outcome.weight, splits[split].given)
         if reading.masked:
             measures = reference_measures(
@@ -90,6 +97,31 @@ def rerank_lists(
         for line in curve_lines(f"{name},{split},{ranker.system},{ranker.seed},{metric}", curve)
     ]
     return rows, lines
+
+
+def rows_of_unknown(
+    params: Params, reading: Reading, name: str, split: str, lists: Sequence[NBest]
+) -> list[Result]:
+    """The share of unknown tokens in the distinct hypotheses.
+
+    Nothing where all are known, or have no more to cost than the model gives them, as an n-gram model's <unk> does.
+    """
+    share = unknown_in(reading.model, texts_of(lists), params.rerank.unknown).share
+    if share is None or not share.spread:
+        return []
+    say(f"{reading.ranker.system} on {name}, {split}: {share} (rerank.unknown: {params.rerank.unknown})")
+    ranker = reading.ranker
+    return rows_of(
+        {"unknown-share": Measure(share.tokens / share.of_tokens, share.of_tokens)},
+        params=params,
+        table="rerank",
+        system=ranker.system,
+        dataset=name,
+        split=split,
+        device=ranker.device,
+        scale=ranker.scale,
+        seed=ranker.seed,
+    )
 
 
 def curve_lines(prefix: str, curve: Curve) -> list[str]:

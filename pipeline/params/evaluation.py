@@ -85,12 +85,14 @@ class Rerank:
     Attributes:
         lengths: the most reference words of each range but the last, for errors by length; none: no such table.
         combine: pairs of systems to weigh together: names under ``evaluate.rerank``, or those of their readings.
+        unknown: what is done with tokens that a model does not know, see `quartet.scoring.unknown`.
     """
 
     weights: Tried
     score: Literal["sum", "mean"]
     lengths: tuple[Count, ...]
     combine: tuple[tuple[Text, Text], ...]
+    unknown: Literal["spread", "warn", "error"] = "spread"
 
     def __post_init__(self) -> None:
         if list(self.lengths) != sorted(set(self.lengths)):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from quartet.arguments import checked_texts
 from quartet.scoring.language_model import LanguageModel, load
+from quartet.scoring.unknown import unknown_in
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]
@@ -25,7 +26,7 @@ class TextScorer:
         """One row a text: its score in nats, and how many values it is the sum of.
 
         The score is a pseudo-log-likelihood for MLM and LAE and a log-likelihood, closing token included, for CLM:
-        see :meth:`quartet.scoring.language_model.LanguageModel.token_logprobs`.
+        see :meth:`quartet.scoring.language_model.LanguageModel.score`.
 
         Args:
             texts: a list, or a table whose first column they are.
@@ -36,7 +37,8 @@ class TextScorer:
         from pandas import DataFrame
 
         column = texts.iloc[:, 0] if isinstance(texts, DataFrame) else texts
-        found = self.model.token_logprobs(checked_texts(column))
+        texts_read = checked_texts(column)
+        found = unknown_in(self.model, texts_read, "spread").applied(self.model.token_logprobs(texts_read))
         rows = {
             "score": [float(values.sum()) for values in found],
             "tokens": [len(values) for values in found],

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import jiwer
 import numpy as np
@@ -20,10 +21,13 @@ import sacrebleu
 from pipeline.kept_scores import KeptScores
 from pipeline.layout import Layout
 from pipeline.params import Params, load
+from pipeline.params.evaluation import Rerank
+from quartet.errors import InputError
 from quartet.nbest.formats import jsonl
-from quartet.nbest.rescored import write_texts
+from quartet.nbest.rescored import read_rescored, write_texts
 from quartet.results import Result, read_results
 from quartet.scoring import engine
+from quartet.scoring.unknown import Handling, UnknownTokens
 from stages import baselines, combine, compare, rerank
 from tests.nbest.lists import random_lists
 from tests.nbest.test_other_tools import with_two_letters
@@ -118,6 +122,54 @@ def test_jiwer_on_the_written_files_gives_the_rows(params: Params) -> None:
     assert all(row.value <= values[key].value for key, row in tuned.items())
     assert values["oracle", None].value <= min(row.value for row in values.values())
     assert set(rows_by(rows, "rerank", "dev", "wer")) >= set(tuned)
+
+
+def test_unknown_tokens_are_in_the_rows_and_the_scores(
+    params: Params, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layout, (name, _) = Layout(params.experiment), params.evaluate.rerank
+    rerank.rerank(name)
+    assert not rows_by(read_results(layout.rows("rerank", name)), "rerank", "test", "unknown-share")
+    path = layout.reranked(layout.rescored(name), 1, name, "sample-speech", "test")
+    before = {text: lm for row in read_rescored(path) for text, lm in row.lm.items()}
+
+    def unknown_tokens(self: Toy, texts: list[str]) -> list[UnknownTokens]:
+        found = []
+        for words in map(str.split, texts):
+            places = [place for place, word in enumerate(words) if word == "c"]
+            found.append(UnknownTokens(len(words), places, [-5.0] * len(places)))
+        return found
+
+    monkeypatch.setattr(Toy, "unknown_tokens", unknown_tokens, raising=False)
+    rerank.rerank(name)
+    after = {text: lm for row in read_rescored(path) for text, lm in row.lm.items()}
+    words = [word for text in before for word in text.split()]
+    assert "c" in words
+    for text, lm in before.items():
+        if text:
+            assert after[text] == pytest.approx(lm - 5.0 * text.split().count("c"))
+    shares = rows_by(read_results(layout.rows("rerank", name)), "rerank", "test", "unknown-share")
+    assert shares[name, 1].value == pytest.approx(words.count("c") / len(words))
+    assert shares[name, 1].n == len(words)
+
+    for handling in ("warn", "error"):
+        text = Path("params.yaml").read_text().replace("\nrerank:\n", f"\nrerank:\n  unknown: {handling}\n")
+        Path("params.yaml").write_text(text)
+        if handling == "warn":
+            rerank.rerank(name)
+            assert {text: lm for row in read_rescored(path) for text, lm in row.lm.items()} == before
+            assert (
+                rows_by(read_results(layout.rows("rerank", name)), "rerank", "test", "unknown-share")
+                == shares
+            )
+            Path("params.yaml").write_text(text.replace("  unknown: warn\n", ""))
+        else:
+            with pytest.raises(InputError, match="unknown"):
+                rerank.rerank(name)
+
+
+def test_the_setting_has_what_scores_know() -> None:
+    assert set(get_args(get_type_hints(Rerank)["unknown"])) == set(get_args(Handling))
 
 
 def test_jiwers_command_on_the_written_texts_gives_the_row(params: Params, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from quartet.errors import InputError
 if TYPE_CHECKING:
     from quartet.nbest.metrics import Metric
     from quartet.scoring.cache import ScoreCache
+    from quartet.scoring.unknown import UnknownShare
 
 Model = Annotated[Path, typer.Option(help="Folder of a trained model, e.g. artifacts/sample/models/tta.")]
 Scorer = Annotated[
@@ -34,6 +35,24 @@ Cache = Annotated[
 ]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 Intact = Annotated[bool, typer.Option("--intact", help="A masked model reads the intact input, in one pass.")]
+
+
+class Handling(StrEnum):
+    """What is done with tokens that a model does not know."""
+
+    spread = "spread"
+    warn = "warn"
+    error = "error"
+
+
+Unknown = Annotated[
+    Handling,
+    typer.Option(
+        "--unknown",
+        help="What is done with tokens that the model does not know. spread: each costs its [UNK] and its characters; "
+        "warn: its [UNK] alone; error: nothing is scored.",
+    ),
+]
 
 
 class MetricName(StrEnum):
@@ -103,6 +122,14 @@ def progress(description: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(console=console, disable=not console.is_terminal, transient=True) as shown:
         task = shown.add_task(description, total=None)
         yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+def say_unknown(model: str, share: UnknownShare | None, unknown: Handling) -> None:
+    """A line on stderr where the model does not know some tokens."""
+    if share is not None and share.tokens:
+        spread = unknown is Handling.spread and share.spread
+        how = "each costs its characters too" if spread else "each has the score of [UNK]"
+        print(f"{model}: {share}; {how} (--unknown)", file=sys.stderr)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -12,6 +13,7 @@ import typer
 from quartet.cli.options import (
     Cache,
     Device,
+    Handling,
     Intact,
     Judge,
     LowerBleu,
@@ -19,9 +21,11 @@ from quartet.cli.options import (
     Scorer,
     Tokenization,
     Tokenize,
+    Unknown,
     kept,
     metric_named,
     progress,
+    say_unknown,
 )
 from quartet.errors import InputError
 
@@ -119,6 +123,7 @@ def rescore(
     ] = None,
     device: Device = "cpu",
     intact: Intact = False,
+    unknown: Unknown = Handling.spread,
     cache: Cache = None,
     shard: Annotated[
         str | None,
@@ -164,6 +169,7 @@ def rescore(
     from quartet.nbest.rescoring import default_normalisation
     from quartet.nbest.scores import texts_of
     from quartet.nbest.shares import Share, score_share
+    from quartet.scoring.unknown import UnknownTokensWarning, unknown_in
     from quartet.shipped import model_or_shipped
 
     if (tune is None) == (lm_weight is None):
@@ -209,12 +215,14 @@ def rescore(
     scorer = quartet.load(model_or_shipped(model), device)
     if share is not None:
         texts = texts_of(one for each in lists.values() for one in normalise.lists(each.lists))
+        say_unknown(scorer.name, unknown_in(scorer, texts, unknown.value).share, unknown)
         with progress(f"{scorer.name}: hypotheses") as shown, kept(cache) as file:
             assert file is not None
             count = score_share(scorer, texts, share, file, not intact, shown)
         print(f"share {shard}: {count} of {len(texts)} hypotheses are scored -> {cache}", file=sys.stderr)
         return
-    with progress(f"{scorer.name}: hypotheses") as shown:
+    with progress(f"{scorer.name}: hypotheses") as shown, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnknownTokensWarning)  # one line says it
         found = scorer.rescore(
             lists["--nbest"],
             weight=lm_weight,
@@ -224,9 +232,11 @@ def rescore(
             normalise=normalise,
             score=scoring.value,
             masked=not intact,
+            unknown=unknown.value,
             cache=cache,
             progress=shown,
         )
+    say_unknown(scorer.name, found.unknown, unknown)
     found.write(out)
     short = found.write_texts(text_out, ref_out) + found.write_counted(counted_out, counted_ref_out)
     print(summary(found, tune, out), file=sys.stderr)

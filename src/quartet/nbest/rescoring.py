@@ -24,6 +24,7 @@ from quartet.nbest.types import NBest
 from quartet.nbest.word_errors import WordErrorRate
 from quartet.scoring.cache import ScoreCache
 from quartet.scoring.engine import TextScorer, score_all
+from quartet.scoring.unknown import Handling, UnknownShare, unknown_in
 
 #: Lists, what was read of a file, or the file or the files that hold them.
 Lists = str | Path | Files | Reading | Sequence[NBest]
@@ -41,6 +42,7 @@ class Options(TypedDict, total=False):
     normalise: Normalisation | None
     score: Scoring
     masked: bool
+    unknown: Handling
     skip_malformed: bool
     skip_missing: bool
     scores_are: Meaning | None
@@ -63,6 +65,7 @@ class RescoredLists(Sequence[dict[str, Any]]):
         refused: why malformed lists and references were left out, those of `tune` too.
         missing: utterances whose list was lost, and counts as an empty hypothesis.
         missing_in_tune: those of `tune`.
+        unknown: how many tokens the model does not know, of the lists and those of `tune`; None: it cannot tell.
     """
 
     candidates: Candidates
@@ -71,6 +74,7 @@ class RescoredLists(Sequence[dict[str, Any]]):
     refused: tuple[InputError, ...] = ()
     missing: tuple[str, ...] = ()
     missing_in_tune: tuple[str, ...] = ()
+    unknown: UnknownShare | None = None
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:
@@ -126,6 +130,7 @@ def rescore(
     normalise: Normalisation | None = None,
     score: Scoring = "sum",
     masked: bool = True,
+    unknown: Handling = "spread",
     skip_malformed: bool = False,
     skip_missing: bool = False,
     scores_are: Meaning | None = None,
@@ -151,6 +156,9 @@ def rescore(
             punctuation go, for others nothing but superfluous white space.
         score: of a text: the sum of its tokens' log-probabilities, or their mean.
         masked: False: a masked model reads the intact input.
+        unknown: what is done with tokens that the model does not know. ``spread``: each costs what its word does by the
+            formula of `quartet.scoring.unknown`, so that a text in an unknown script does not win by its [UNK]s;
+            ``warn``: it has the probability of [UNK]; ``error``: it ends the run. `RescoredLists.unknown` counts them.
         skip_malformed: malformed lists are left out, and stand in `RescoredLists.refused`.
         skip_missing: utterances with a reference and without a list are left out, which else count as an empty
             hypothesis, and stand in `RescoredLists.missing`.
@@ -186,6 +194,7 @@ def rescore(
         if not tried or not all(map(_is_weight, tried)):
             raise InputError("rescore: weights", f"{tried} are not one or more between 0 and 1")
     check_choice(score, get_args(Scoring), "rescore: score")
+    check_choice(unknown, get_args(Handling), "rescore: unknown")
     check_choice(format, FORMATS, "rescore: format")
     if scores_are is not None:
         check_choice(scores_are, get_args(Meaning), "rescore: scores_are")
@@ -200,15 +209,25 @@ def rescore(
     if tune is not None:
         check_tunable(sets[1], sets[0])
     texts = texts_of(one for each in sets for one in each)
+    strange = unknown_in(model, texts, unknown)
+    strange.warn()
     with nullcontext() if cache is None else ScoreCache(cache) as kept:
-        found = dict(zip(texts, score_all(model, texts, masked, kept, progress), strict=True))
+        values = strange.applied(score_all(model, texts, masked, kept, progress))
+    found = dict(zip(texts, values, strict=True))
     scorer = score_texts(lambda wanted: [found[text] for text in wanted], score)
     candidates = [Candidates(each, score_lists(each, scorer), Table.of(each, judge)) for each in sets]
     if weight is None:
         weight = candidates[1].best(tried).weight
     refused = [error for reading in readings for error in (*reading.refused, *reading.references_refused)]
-    missing = [reading.missing for reading in readings]
-    return RescoredLists(candidates[0], weight, readings[0].lists, tuple(refused), *missing)
+    return RescoredLists(
+        candidates[0],
+        weight,
+        readings[0].lists,
+        tuple(refused),
+        readings[0].missing,
+        readings[1].missing if len(readings) > 1 else (),
+        strange.share,
+    )
 
 
 def _is_weight(value: object) -> bool:

@@ -20,6 +20,7 @@ from quartet.files import sha256
 from quartet.ngram.arpa import check_start
 from quartet.ngram.card import ARPA, MANIFEST, TOKENIZER, NgramCard, load_card
 from quartet.ngram.tokens import RESERVED, UNKNOWN, Splitter, splitter
+from quartet.scoring.unknown import Handling, UnknownTokens, of_tokenizer, unknown_in, words_of
 from quartet.text.tokenizer import TextTokenizer
 
 if TYPE_CHECKING:
@@ -66,11 +67,23 @@ class NgramLM:
     pseudo = False
     device = "cpu"
 
-    def __init__(self, model: Any, split: Splitter, card: NgramCard, seed: int = 0) -> None:
+    def __init__(
+        self,
+        model: Any,
+        split: Splitter,
+        card: NgramCard,
+        seed: int = 0,
+        tokenizer: TextTokenizer | None = None,
+    ) -> None:
+        """Args:
+        tokenizer: that makes the pieces which are counted; None: words are.
+        """
+        self._tokenizer = tokenizer
         self.card = card
         self.seed = seed
         self._model = model
         self._split = split
+        self._unknown = min(0.0, float(model.score(UNKNOWN, bos=False, eos=False)) * float(np.log(10)))
 
     @property
     def name(self) -> str:
@@ -113,9 +126,36 @@ class NgramLM:
         """
         return [self.read(text).logprobs for text in checked_texts(texts)]
 
-    def score(self, texts: Sequence[str], masked: bool = True) -> list[float]:
-        """The sum of each text's token log-probabilities, in nats."""
-        return [float(values.sum()) for values in self.token_logprobs(texts, masked)]
+    def score(self, texts: Sequence[str], masked: bool = True, unknown: Handling = "spread") -> list[float]:
+        """The sum of each text's token log-probabilities, in nats.
+
+        Args:
+            masked: as for :meth:`token_logprobs`.
+            unknown: what is done with unknown tokens, to which :meth:`token_logprobs` gives the probability of
+                <unk>; see :mod:`quartet.scoring.unknown`.
+
+        Raises:
+            InputError: as :meth:`token_logprobs`, or a text has an unknown token and that is an error.
+        """
+        texts = checked_texts(texts)
+        found = unknown_in(self, texts, unknown)
+        found.warn()
+        return [float(values.sum()) for values in found.applied(self.token_logprobs(texts, masked))]
+
+    def unknown_tokens(self, texts: Sequence[str]) -> list[UnknownTokens]:
+        """Which tokens of each text the model has never seen, and what each costs beside <unk>."""
+        texts = checked_texts(texts)
+        if self._tokenizer is not None:
+            return of_tokenizer(self._tokenizer, texts)
+        found = []
+        for text in texts:
+            tokens = self._split(text)
+            places = [
+                place for place, token in enumerate(tokens) if token in RESERVED or token not in self._model
+            ]
+            spread = [(words_of(tokens[place]) - 1) * self._unknown for place in places]
+            found.append(UnknownTokens(len(tokens), places, spread))
+        return found
 
     def rescore(self, lists: Lists, **options: Unpack[Options]) -> RescoredLists:
         """Order the hypotheses of N-best lists with this model: see :func:`quartet.rescore`."""
@@ -147,7 +187,7 @@ def load(folder: str | Path, seed: int = 0) -> NgramLM:
             f"is the tokenizer {tokenizer.sha256[:12]}, {MANIFEST} names {card.tokenizer[:12] or 'none'}",
             "estimate or copy the model again",
         )
-    return NgramLM(open_arpa(folder / ARPA), splitter(card.tokens, tokenizer), card, seed)
+    return NgramLM(open_arpa(folder / ARPA), splitter(card.tokens, tokenizer), card, seed, tokenizer)
 
 
 def open_arpa(path: str | Path) -> Any:

@@ -29,6 +29,7 @@ from quartet.scoring.halves import SAMPLE, Halves
 from quartet.scoring.means import Progress, TextMeans
 from quartet.scoring.pretrained_inputs import Asked, Inputs, Outputs
 from quartet.scoring.reading import LAYERS, Layer
+from quartet.scoring.unknown import Handling, UnknownTokens, of_transformers, unknown_in
 
 if TYPE_CHECKING:
     from quartet.nbest.rescoring import Lists, Options, RescoredLists
@@ -151,9 +152,25 @@ class PretrainedLM:
         found = np.split(values, bases[1:-1])
         return [found[distinct[text]].copy() for text in texts]
 
-    def score(self, texts: Sequence[str], masked: bool = True) -> list[float]:
-        """The sum of each text's token log-probabilities, in nats; 0 for a text without tokens and a masked model."""
-        return [float(values.sum()) for values in self.token_logprobs(texts, masked)]
+    def score(self, texts: Sequence[str], masked: bool = True, unknown: Handling = "spread") -> list[float]:
+        """The sum of each text's token log-probabilities, in nats; 0 for a text without tokens and a masked model.
+
+        Args:
+            masked: as for :meth:`token_logprobs`.
+            unknown: what is done with unknown tokens, to which :meth:`token_logprobs` gives the probability of
+                [UNK]; see :mod:`quartet.scoring.unknown`.
+
+        Raises:
+            InputError: as :meth:`token_logprobs`, or a text has an unknown token and that is an error.
+        """
+        texts = checked_texts(texts)
+        found = unknown_in(self, texts, unknown)
+        found.warn()
+        return [float(values.sum()) for values in found.applied(self.token_logprobs(texts, masked))]
+
+    def unknown_tokens(self, texts: Sequence[str]) -> list[UnknownTokens]:
+        """Which tokens of each text the vocabulary lacks, and what each costs beside [UNK]."""
+        return of_transformers(self.tokenizer, self._encoded, checked_texts(texts))
 
     def embed(
         self,
@@ -203,10 +220,17 @@ class PretrainedLM:
         return quartet.rescore(self, lists, **options)
 
     def _encode(self, texts: list[str]) -> list[list[int]]:
-        ids: list[list[int]] = self.tokenizer(
-            texts, add_special_tokens=False, split_special_tokens=True, return_attention_mask=False
-        )["input_ids"]
+        ids: list[list[int]] = self._encoded(texts)["input_ids"]
         return ids
+
+    def _encoded(self, texts: list[str], offsets: bool = False) -> Any:
+        return self.tokenizer(
+            texts,
+            add_special_tokens=False,
+            split_special_tokens=True,
+            return_attention_mask=False,
+            return_offsets_mapping=offsets,
+        )
 
     def _frame(self) -> tuple[list[int], list[int]]:
         """The special tokens before and after a text in the input."""

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from itertools import compress, islice
 from pathlib import Path
 from typing import Literal, get_args
@@ -116,6 +117,16 @@ class TextTokenizer:
             for encoding in encodings
         ]
 
+    @cached_property
+    def alphabet(self) -> frozenset[str]:
+        """The characters that the vocabulary's pieces have."""
+        return characters_of(self.tokens(range(self.n_specials, self.vocab_size)))
+
+    def cleaned(self, text: str) -> str:
+        """The text after the clean-up, before it is cut into tokens."""
+        clean_up = self._tokenizer.normalizer
+        return text if clean_up is None else str(clean_up.normalize_str(text))
+
     def decode(self, ids: Iterable[int]) -> str:
         """Pieces joined to words, specials left out; case and accents that the clean-up removed do not return."""
         text: str = self._tokenizer.decode([int(number) for number in ids], skip_special_tokens=True)
@@ -167,6 +178,15 @@ class TextTokenizer:
             return cls._of_json(text)
         except Exception as error:  # the library raises bare Exception for a broken file
             raise InputError(path, f"not a tokenizer of Quartet ({error})", "train it again") from error
+
+
+def characters_of(pieces: Iterable[str]) -> frozenset[str]:
+    """The characters of a vocabulary; what marks a piece within a word is none of them."""
+    return frozenset(
+        character
+        for piece in pieces
+        for character in (piece.removeprefix(PREFIX) if len(piece) > len(PREFIX) else piece)
+    )
 
 
 def check_plain(tokenizer: Tokenizer, first: Sequence[str]) -> None:

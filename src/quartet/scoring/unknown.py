@@ -1,0 +1,247 @@
+"""Unknown tokens: how many there are, and what one costs as the word that it stands for.
+
+A tokenizer writes [UNK] for each word that it cannot spell. A model gives one probability to all such words together,
+and it is often high. One unknown word w of k characters has a share of it, as if each character were drawn by itself:
+
+    log p(w | context) = log p([UNK] | context) - sum over the k characters c of log A(c)
+
+A(c) is the number of characters in the vocabulary for those that are in it, and :data:`CHARACTERS` for all others.
+Characters are counted as the tokenizer's clean-up leaves them, so in scripts without spaces each counts too.
+
+An n-gram model gives <unk> the share of one word already. There an unknown word of m letters of a script without spaces
+counts as m words: log p(<unk> | context) + (m - 1) log p(<unk>).
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quartet.arguments import check_choice
+from quartet.errors import InputError
+from quartet.text.tokenizer import TextTokenizer, characters_of
+
+Floats = NDArray[np.float64]
+#: What is done where a text has unknown tokens: it is refused; [UNK] has its own probability, and they are counted;
+#: each costs what its word does, by the formula above, and they are counted.
+Handling = Literal["error", "warn", "spread"]
+#: How many characters a text may have, about as many as Unicode 15 defines.
+CHARACTERS = 150_000
+#: How Unicode's names of the letters begin that are written without spaces between words.
+WITHOUT_SPACES = ("CJK ", "HIRAGANA ", "KATAKANA ", "THAI ", "LAO ", "KHMER ", "MYANMAR ", "TIBETAN ", "YI ")
+
+
+class UnknownTokensWarning(UserWarning):
+    """Texts with unknown tokens were scored by the probability of [UNK]."""
+
+
+@dataclass(frozen=True)
+class UnknownTokens:
+    """Those of one text.
+
+    Attributes:
+        tokens: that the text has.
+        places: (n,) which of them are unknown.
+        spread: (n,) nats, at most 0, that the word costs beside its [UNK].
+    """
+
+    tokens: int
+    places: list[int] = field(default_factory=list)
+    spread: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class UnknownShare:
+    """How much of some distinct texts a model does not know.
+
+    Attributes:
+        texts: with an unknown token.
+        of_texts: all.
+        tokens: that are unknown.
+        of_tokens: all.
+        spread: what they cost beside their [UNK]s, in nats; 0: nothing is to be spread.
+    """
+
+    texts: int
+    of_texts: int
+    tokens: int
+    of_tokens: int
+    spread: float = 0.0
+
+    @classmethod
+    def of(cls, found: Sequence[UnknownTokens]) -> UnknownShare:
+        """The share of texts with these unknown tokens."""
+        return cls(
+            sum(bool(each.places) for each in found),
+            len(found),
+            sum(len(each.places) for each in found),
+            sum(each.tokens for each in found),
+            sum(sum(each.spread) for each in found),
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"{self.tokens} of {self.of_tokens} tokens ({self.tokens / max(1, self.of_tokens):.2%}) are unknown, "
+            f"in {self.texts} of {self.of_texts} distinct texts"
+        )
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """The unknown tokens of some texts, and what is done with them.
+
+    Attributes:
+        handling: what is done.
+        found: of each text; None: the model cannot tell (a scorer without ``unknown_tokens``).
+        share: of the distinct texts, likewise.
+    """
+
+    handling: Handling
+    found: list[UnknownTokens] | None = None
+    share: UnknownShare | None = None
+
+    def applied(self, logprobs: Sequence[Floats]) -> list[Floats]:
+        """The texts' token log-probabilities, what is changed a copy."""
+        if self.found is None or self.handling != "spread":
+            return list(logprobs)
+        return [_added(values, each) for values, each in zip(logprobs, self.found, strict=True)]
+
+    def warn(self) -> None:
+        """Warn where unknown tokens keep the probability of [UNK]."""
+        if self.handling == "warn" and self.share is not None and self.share.tokens:
+            text = f"{self.share}; each has the probability of [UNK]"
+            warnings.warn(text, UnknownTokensWarning, stacklevel=3)
+
+
+def unknown_in(model: object, texts: Sequence[str], handling: Handling) -> Unknown:
+    """What a model does not know of texts.
+
+    Raises:
+        InputError: there is no such way to handle it, or there are unknown tokens and that is an error.
+    """
+    check_choice(handling, get_args(Handling), "unknown")
+    find: Callable[[list[str]], list[UnknownTokens]] | None = getattr(model, "unknown_tokens", None)
+    if find is None:
+        return Unknown(handling)
+    distinct = list(dict.fromkeys(texts))
+    found = dict(zip(distinct, find(distinct), strict=True))
+    share = UnknownShare.of(list(found.values()))
+    if share.tokens and handling == "error":
+        first = next(text for text, each in found.items() if each.places)
+        raise InputError(
+            f"text {first!r:.80}",
+            f"{getattr(model, 'name', 'the model')}: {share}",
+            "take a model of this script, or allow them (--unknown spread, unknown='spread')",
+        )
+    return Unknown(handling, [found[text] for text in texts], share)
+
+
+def _added(values: Floats, found: UnknownTokens) -> Floats:
+    if not any(found.spread):
+        return values
+    changed = values.copy()
+    changed[found.places] += found.spread
+    return changed
+
+
+def spread(word: str, known: frozenset[str]) -> float:
+    """Minus the sum of log A(c) over a word's characters.
+
+    Args:
+        word: as the tokenizer's clean-up leaves it.
+        known: the characters of the vocabulary.
+
+    >>> round(spread("naïve", frozenset("abcdefghijklmnopqrstuvwxyz")), 2)  # -(4 log 26 + log 150,000)
+    -24.95
+    """
+    characters = [each for each in unicodedata.normalize("NFC", word) if not each.isspace()]
+    return -sum(math.log(len(known) if each in known else CHARACTERS) for each in characters)
+
+
+def words_of(token: str) -> int:
+    """How many unknown words an n-gram model's unknown token counts as: its letters of scripts without spaces, or one.
+
+    >>> words_of("heron"), words_of("ご視聴")
+    (1, 3)
+    """
+    return max(1, sum(unicodedata.name(each, "").startswith(WITHOUT_SPACES) for each in token))
+
+
+def of_offsets(
+    text: str,
+    ids: Sequence[int],
+    offsets: Iterable[Sequence[int]],
+    unk_id: int,
+    clean: Callable[[str], str],
+    known: frozenset[str],
+) -> UnknownTokens:
+    """The unknown tokens of a text by where its tokens stand in it.
+
+    Args:
+        offsets: of each token, the first character and that behind the last.
+        clean: the tokenizer's clean-up.
+        known: the characters of the vocabulary.
+    """
+    there = [
+        (place, spread(clean(text[start:stop]), known))
+        for place, (number, (start, stop)) in enumerate(zip(ids, offsets, strict=True))
+        if number == unk_id
+    ]
+    return UnknownTokens(len(ids), [place for place, _ in there], [nats for _, nats in there])
+
+
+def of_tokenizer(tokenizer: TextTokenizer, texts: Sequence[str]) -> list[UnknownTokens]:
+    """The unknown tokens of each text."""
+    encoded = tokenizer.encode_batch(texts)
+    found = [UnknownTokens(len(ids)) for ids in encoded]
+    where = [number for number, ids in enumerate(encoded) if tokenizer.unk_id in ids]
+    again = tokenizer.encode_with_offsets([texts[number] for number in where])
+    for number, (ids, offsets) in zip(where, again, strict=True):
+        found[number] = of_offsets(
+            texts[number],
+            ids.tolist(),
+            offsets.tolist(),
+            tokenizer.unk_id,
+            tokenizer.cleaned,
+            tokenizer.alphabet,
+        )
+    return found
+
+
+def of_transformers(tokenizer: Any, encode: Callable[..., Any], texts: Sequence[str]) -> list[UnknownTokens]:
+    """The same for a tokenizer of transformers.
+
+    Args:
+        encode: texts to {"input_ids", with ``offsets`` "offset_mapping"}.
+    """
+    unk_id = tokenizer.unk_token_id
+    encoded = encode(list(texts))["input_ids"] if texts else []
+    found = [UnknownTokens(len(ids)) for ids in encoded]
+    where = [number for number, ids in enumerate(encoded) if unk_id is not None and unk_id in ids]
+    if not where:
+        return found
+    vocabulary = set(tokenizer.get_vocab()) - set(tokenizer.all_special_tokens)
+    known = characters_of(vocabulary)
+    normalizer = getattr(getattr(tokenizer, "backend_tokenizer", None), "normalizer", None)
+    clean = normalizer.normalize_str if normalizer is not None else str
+    if (
+        not tokenizer.is_fast
+    ):  # it does not say where its tokens stand: all that it cannot spell is in equal parts
+        for number in where:
+            places = [place for place, each in enumerate(encoded[number]) if each == unk_id]
+            strange = "".join(each for each in clean(texts[number]) if each not in known) or "?"
+            found[number] = UnknownTokens(
+                len(encoded[number]), places, [spread(strange, known) / len(places)] * len(places)
+            )
+        return found
+    again = encode([texts[number] for number in where], offsets=True)
+    for number, ids, offsets in zip(where, again["input_ids"], again["offset_mapping"], strict=True):
+        found[number] = of_offsets(texts[number], ids, offsets, unk_id, clean, known)
+    return found
