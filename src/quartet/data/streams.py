@@ -69,9 +69,9 @@ def _nothing() -> tuple[np.ndarray, np.ndarray]:
 class StreamSource:
     """`batch_size` contiguous streams, read a window at a time; row b of a batch goes on where row b stopped.
 
-    With a seed the documents change their order each epoch, and the streams are equally long: a few tokens at the end of
-    the last one are not read. Without one (evaluation) the documents stand as in the corpus and every token but the
-    first is a target, whatever the number of streams: the last ones end earlier, and padding takes their place.
+    With a seed the documents change their order each epoch, and the streams are equally long: a few tokens at the end
+    are not read. Without one (evaluation) the documents stand as in the corpus and every token but the first is a
+    target, whatever the number of streams: the last ones end earlier, and padding takes their place.
 
     Raises:
         InputError: there are fewer tokens than streams in training, or none to predict in evaluation.
