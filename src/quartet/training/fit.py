@@ -191,8 +191,8 @@ def fit(
         In the first process the outcome; in the others the weights may be missing.
 
     Raises:
-        InputError: the corpus is encoded with another tokenizer, a split is empty, the loss or the gradient is no longer a number, or a
-            setting does not fit the device, the vocabulary or the BERT to start from.
+        InputError: the corpus is encoded with another tokenizer, a split is empty, the loss or the gradient is no
+            longer a number, or a setting does not fit the device, the vocabulary or the BERT to start from.
     """
     precision = lightning_precision(training.precision, device)
     if precision == "16-mixed" and machine.strategy == "fsdp":
