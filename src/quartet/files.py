@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from quartet.errors import InputError, system_error
+from quartet.locks import LOCK, held
 
 #: How the names of unfinished files and folders begin; .dvcignore leaves them out.
 TEMPORARY = ".unfinished-"
@@ -43,9 +43,10 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         handle, name = tempfile.mkstemp(
             prefix=f"{TEMPORARY}{path.name}.", suffix=path.suffix, dir=path.parent
         )
+    os.close(handle)
     temporary = Path(name)
     try:
-        with _locked(handle), _written(path, temporary):
+        with held(temporary), _written(path, temporary):
             _sweep(path)
             yield temporary
             _open_mode(temporary)
@@ -70,7 +71,7 @@ def atomic_dir(path: str | Path) -> Iterator[Path]:
         temporary = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{path.name}.", dir=path.parent))
     old = temporary.with_name(f"{temporary.name}.old")
     try:
-        with _locked(os.open(temporary, os.O_RDONLY)), _written(path, temporary):
+        with held(temporary), _written(path, temporary):
             _sweep(path)
             yield temporary
             _open_mode(temporary)
@@ -108,32 +109,18 @@ def _written(path: Path, temporary: Path) -> Iterator[None]:
         raise InputError(path, f"cannot be written ({known.reason})", known.remedy) from error
 
 
-@contextmanager
-def _locked(handle: int) -> Iterator[None]:
-    """Hold a lock on an open file or folder, and close it: whoever cannot have the lock knows that it is in use."""
-    try:
-        with suppress(OSError):  # a file system without locks
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(handle)
-
-
 def _sweep(path: Path) -> None:
     """Remove what killed writers of `path` left: temporary files and folders that nobody holds a lock on."""
     for entry in os.scandir(path.parent):
-        if not entry.name.startswith(f"{TEMPORARY}{path.name}."):
+        if not entry.name.startswith(f"{TEMPORARY}{path.name}.") or entry.name.endswith(LOCK):
             continue
-        with suppress(OSError):
-            handle = os.open(entry.path, os.O_RDONLY)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if entry.is_dir(follow_symlinks=False):
-                    shutil.rmtree(entry.path)
-                else:
-                    Path(entry.path).unlink()
-            finally:
-                os.close(handle)
+        with suppress(OSError), held(Path(entry.path)) as free:
+            if not free:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path)
+            else:
+                Path(entry.path).unlink()
 
 
 def sha256(path: str | Path) -> str:
