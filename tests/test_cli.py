@@ -117,7 +117,7 @@ def test_rescore_writes_the_lists_reranked(
     ("arguments", "text", "words"),
     [
         (["score", "--model", "nowhere"], b"", "nowhere: no such folder"),
-        (["score", "--model", "MODEL"], b"good\n\xff\xfe bad", "standard input, line 2: not UTF-8"),
+        (["score", "--model", "MODEL"], b"good\n\xff\xfe bad", "/dev/stdin: line 2: byte 0xff is not UTF-8"),
         (
             ["rescore", "--model", "MODEL", "--nbest", "none.json", "--out", "o", "--lm-weight", "0.5"],
             b"",

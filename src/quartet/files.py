@@ -175,8 +175,12 @@ def write_jsonl(path: str | Path, rows: Iterable[Mapping[str, Any]]) -> None:
         ValueError: a number is NaN or infinite.
     """
     with atomic_path(path) as temporary, open(temporary, "w", encoding="utf-8") as file:
-        for row in rows:
-            file.write(json.dumps(row, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n")
+        file.writelines(map(json_line, rows))
+
+
+def json_line(row: Mapping[str, Any]) -> str:
+    """A line of JSON with sorted keys; NaN and infinities are refused with ValueError."""
+    return json.dumps(row, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def read_json(path: str | Path) -> Any:

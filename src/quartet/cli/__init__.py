@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -40,8 +41,30 @@ app.command(epilog="Example: quartet export artifacts/sample/models/tta tta-int8
 def main(arguments: list[str] | None = None) -> None:
     """Run the command; a user's mistake is one line on stderr and exit code 2."""
     keep_freed_memory()
+    settle_streams()
     with user_errors():
-        app(arguments)
+        try:
+            app(arguments)
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+
+
+def settle_streams() -> None:
+    """Let standard streams that are closed or of few letters end in no traceback.
+
+    A closed one gets the null device, so that no file that is opened later takes its number and what is written to it.
+    What standard output has no letters for is written out, as \\xe9.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for the whole process
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 @contextmanager

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from quartet.cli.options import Judge, LowerBleu, MetricName, Tokenization, Tokenize, metric_named
+from quartet.paths import check_paths
+from quartet.streams import STDOUT, dash_is_stdin, written
 
 if TYPE_CHECKING:
     from quartet.nbest.compare import Systems
@@ -18,9 +20,23 @@ if TYPE_CHECKING:
 
 
 def compare(
-    a: Annotated[Path, typer.Argument(metavar="A.jsonl", help="What quartet rescore wrote for a system.")],
+    a: Annotated[
+        Path,
+        typer.Argument(
+            metavar="A.jsonl",
+            help="What quartet rescore wrote for a system; -: standard input.",
+            callback=dash_is_stdin,
+            readable=False,
+        ),
+    ],
     b: Annotated[
-        Path, typer.Argument(metavar="B.jsonl", help="What it wrote for another, on the same lists.")
+        Path,
+        typer.Argument(
+            metavar="B.jsonl",
+            help="What it wrote for another, on the same lists, likewise.",
+            callback=dash_is_stdin,
+            readable=False,
+        ),
     ],
     metric: Judge = MetricName.wer,
     bleu_tokenize: Tokenize = Tokenization.t13a,
@@ -34,10 +50,13 @@ def compare(
     from quartet.nbest.compare import compare as compare_systems
     from quartet.nbest.rescored import read_rescored
 
+    check_paths([("A.jsonl", a), ("B.jsonl", b)], [("standard output", STDOUT)])
     judge = metric_named(metric, bleu_tokenize, bleu_lowercase)
     found = compare_systems(read_rescored(a), read_rescored(b), judge, resamples, seed)
     if as_json:
-        print(json.dumps({"metric": metric.value, **as_object(found)}, ensure_ascii=False, indent=1))
+        with written(STDOUT) as file:
+            json.dump({"metric": metric.value, **as_object(found)}, file, ensure_ascii=False, indent=1)
+            file.write("\n")
     else:
         print("\n".join(lines(found, metric, words)))
 

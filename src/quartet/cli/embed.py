@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated, get_args
 
 import typer
 
-from quartet.cli.options import Device, Intact, Model, lines_of_input
+from quartet.cli.options import Device, Intact, Model, Texts, check_scoring, lines_of_input
 from quartet.errors import InputError
 
 
 def embed(
     model: Model,
+    texts: Texts = Path("-"),
     device: Device = "cpu",
     intact: Intact = False,
     layer: Annotated[
@@ -23,7 +25,7 @@ def embed(
         ),
     ] = "context",
 ) -> None:
-    """Print a vector for each line of standard input, as a JSON list."""
+    """Print a vector for each line of a text, as a JSON list."""
     import quartet
     from quartet.ngram.score import NgramLM
     from quartet.scoring.reading import Layer
@@ -31,9 +33,10 @@ def embed(
     if layer not in get_args(Layer):
         raise InputError("--layer", f"{layer!r} is none of {', '.join(get_args(Layer))}")
 
+    check_scoring(texts, model)
     opened = quartet.load(model, device)
     if isinstance(opened, NgramLM):
         raise InputError(model, "an n-gram model has no vectors", "give another model")
-    vectors = opened.embed(lines_of_input(), layer, masked=not intact)  # type: ignore[arg-type]
+    vectors = opened.embed(lines_of_input(texts), layer, masked=not intact)  # type: ignore[arg-type]
     for vector in vectors:
         print(json.dumps([round(float(value), 6) for value in vector]))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quartet.errors import InputError
+from quartet.paths import check_paths
+from quartet.streams import STDOUT, dash_is_stdin
 
 if TYPE_CHECKING:
     from quartet.export.card import Form
@@ -37,7 +39,11 @@ def export(
     ] = None,
     check: Annotated[
         Path | None,
-        typer.Option(help="N-best lists with references: compare both models' WER, scores and speed."),
+        typer.Option(
+            help="N-best lists with references: compare both models' WER, scores and speed.",
+            callback=dash_is_stdin,
+            readable=False,
+        ),
     ] = None,
     lm_weight: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="For --check: the language model's weight.")
@@ -48,15 +54,18 @@ def export(
     `python -m quartet.export.parity` compares with more choices.
     """
     form = form_of(onnx, int8, fp16)
-    if check is not None and not check.is_file():
-        raise InputError("--check", f"{check}: no such file")
+    check_paths([("--check", check)], [("standard output", STDOUT)], model=model, folder=("OUT", out))
     from quartet.export.writing import export as write
+    from quartet.nbest.formats import Files, read
 
+    lists = None if check is None else read("mlm-scoring", Files(check))
+    if lists is not None and all(one.reference is None for one in lists.lists):
+        raise InputError("--check", f"{check}: no list has a reference", "give lists with references")
     print(summary(write(model, out, form, weights.value if weights else None)))
-    if check is not None:
+    if lists is not None:
         from quartet.export.parity import lines, study
 
-        print("\n".join(lines(study(model, out, check, lm_weight=lm_weight))))
+        print("\n".join(lines(study(model, out, lists, lm_weight=lm_weight))))
 
 
 def form_of(onnx: bool, int8: bool, fp16: bool) -> Form:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from quartet.errors import InputError
+from quartet.paths import check_paths
+from quartet.streams import STDOUT, dash_is_stdin
 
 if TYPE_CHECKING:
     from quartet.nbest.metrics import Metric
@@ -27,10 +28,20 @@ Scorer = Annotated[
         "None: the T-TA that comes with Quartet (weights/).",
     ),
 ]
+Texts = Annotated[
+    Path,
+    typer.Argument(
+        metavar="[TEXTS]",
+        help="A file with a text a line; -: standard input.",
+        callback=dash_is_stdin,
+        readable=False,
+    ),
+]
 Cache = Annotated[
     Path | None,
     typer.Option(
-        help="File that keeps scores: what was scored before, by a run that was killed too, is not again."
+        help="File that keeps scores: what was scored before, by a run that was killed too, is not again.",
+        readable=False,
     ),
 ]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
@@ -97,18 +108,28 @@ def metric_named(name: MetricName, tokenize: Tokenization, lowercase: bool) -> M
     return Bleu(lowercase, tokenize.value)
 
 
-def lines_of_input() -> list[str]:
-    """The lines of standard input, without their ends and the mark with which some files in UTF-8 begin.
+def check_scoring(texts: Path, model: str | Path | None, cache: Path | None = None) -> None:
+    """Look at the places of a command that prints what it finds for each line.
+
+    Raises:
+        InputError: as `quartet.paths.check_paths`.
+    """
+    check_paths([("TEXTS", texts)], [("standard output", STDOUT)], cache, model)
+
+
+def lines_of_input(texts: Path) -> list[str]:
+    """The lines of a file, without their ends.
 
     Raises:
         InputError: a line is not UTF-8.
     """
+    from quartet.nbest.formats import text_file
+
     lines = []
-    for number, raw in enumerate(sys.stdin.buffer, start=1):
-        try:
-            lines.append(raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n"))
-        except UnicodeDecodeError as error:
-            raise InputError(f"standard input, line {number}", f"not UTF-8 ({error.reason})") from error
+    for _, line in text_file.lines(texts, closed=False):
+        if isinstance(line, InputError):
+            raise line
+        lines.append(line)
     return lines
 
 

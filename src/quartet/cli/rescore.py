@@ -28,6 +28,8 @@ from quartet.cli.options import (
     say_unknown,
 )
 from quartet.errors import InputError
+from quartet.paths import check_paths
+from quartet.streams import dash_is_stdin, dash_is_stdout
 
 if TYPE_CHECKING:
     from quartet.nbest.formats import Files, Reading
@@ -53,11 +55,28 @@ class Sum(StrEnum):
 
 
 def rescore(
-    nbest: Annotated[Path, typer.Option(help="N-best lists to rescore.")],
-    out: Annotated[Path, typer.Option(help="Where the reranked lists go, as JSON lines.")],
+    nbest: Annotated[
+        Path,
+        typer.Option(
+            help="N-best lists to rescore; -: standard input.", callback=dash_is_stdin, readable=False
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Where the reranked lists go, as JSON lines; -: standard output.",
+            callback=dash_is_stdout,
+            readable=False,
+        ),
+    ],
     model: Scorer = None,
     tune: Annotated[
-        Path | None, typer.Option(help="Lists with references on which the weight is chosen.")
+        Path | None,
+        typer.Option(
+            help="Lists with references on which the weight is chosen.",
+            callback=dash_is_stdin,
+            readable=False,
+        ),
     ] = None,
     lm_weight: Annotated[
         float | None, typer.Option(help="The weight w in (1 - w) * first pass + w * language model.")
@@ -78,10 +97,15 @@ def rescore(
     references: Annotated[
         Path | None,
         typer.Option(
-            help="References of --nbest: JSON, TSV, CSV, TRN, STM, CTM, SGM, or text, a line an utterance."
+            help="References of --nbest: JSON, TSV, CSV, TRN, STM, CTM, SGM, or text, a line an utterance.",
+            callback=dash_is_stdin,
+            readable=False,
         ),
     ] = None,
-    tune_references: Annotated[Path | None, typer.Option(help="References of --tune, likewise.")] = None,
+    tune_references: Annotated[
+        Path | None,
+        typer.Option(help="References of --tune, likewise.", callback=dash_is_stdin, readable=False),
+    ] = None,
     scores: Annotated[
         list[str] | None,
         typer.Option(
@@ -135,22 +159,35 @@ def rescore(
     ] = None,
     text_out: Annotated[
         Path | None,
-        typer.Option(help="Where the chosen transcripts go too, as they stand in the lists, a line each."),
+        typer.Option(
+            help="Where the chosen transcripts go too, as they stand in the lists, a line each.",
+            callback=dash_is_stdout,
+            readable=False,
+        ),
     ] = None,
     ref_out: Annotated[
         Path | None,
         typer.Option(
-            help="Where their references go, a line each; lists without one are then left out of both files."
+            help="Where their references go, a line each; lists without one are then left out of both files.",
+            callback=dash_is_stdout,
+            readable=False,
         ),
     ] = None,
     counted_out: Annotated[
         Path | None,
         typer.Option(
-            help="Where the same texts go as they were counted, without case and punctuation for WER."
+            help="Where the same texts go as they were counted, without case and punctuation for WER.",
+            callback=dash_is_stdout,
+            readable=False,
         ),
     ] = None,
     counted_ref_out: Annotated[
-        Path | None, typer.Option(help="Where their references go as they were counted, likewise.")
+        Path | None,
+        typer.Option(
+            help="Where their references go as they were counted, likewise.",
+            callback=dash_is_stdout,
+            readable=False,
+        ),
     ] = None,
 ) -> None:
     """Rerank N-best lists, with a weight that is given or chosen on other lists.
@@ -199,9 +236,16 @@ def rescore(
     sets = {"--nbest": test_files}
     if tune is not None:
         sets["--tune"] = Files(tune, weighted(tune_scores, "--tune-scores"), tune_references, beam)
-    taken = [path for files in sets.values() for path in files.paths]
-    outputs = {"--out": out, "--text-out": text_out, "--ref-out": ref_out}
-    check_places({**outputs, "--counted-out": counted_out, "--counted-ref-out": counted_ref_out}, taken)
+    reference = model_or_shipped(model)
+    check_paths(
+        named_paths(sets),
+        [
+            *(("--out", out), ("--text-out", text_out), ("--ref-out", ref_out)),
+            *(("--counted-out", counted_out), ("--counted-ref-out", counted_ref_out)),
+        ],
+        cache,
+        reference,
+    )
     share = None if shard is None else Share.parse(shard, "--shard")
     if share is not None and cache is None:
         raise InputError("--shard", "the scores would be lost", "give a --cache that all processes share")
@@ -212,7 +256,7 @@ def rescore(
         option: read_lists(input_format, files, skip_malformed, skip_missing, meaning)
         for option, files in sets.items()
     }
-    scorer = quartet.load(model_or_shipped(model), device)
+    scorer = quartet.load(reference, device)
     if share is not None:
         texts = texts_of(one for each in lists.values() for one in normalise.lists(each.lists))
         say_unknown(scorer.name, unknown_in(scorer, texts, unknown.value).share, unknown)
@@ -247,29 +291,37 @@ def rescore(
         )
 
 
-def check_places(outputs: dict[str, Path | None], taken: list[Path]) -> None:
-    """Raise InputError where an output would overwrite an input or another output."""
-    known = {path.resolve(): "one of the files to read" for path in taken}
-    for option, path in outputs.items():
-        if path is not None:
-            if path.resolve() in known:
-                raise InputError(option, f"{path} is {known[path.resolve()]}", "write somewhere else")
-            known[path.resolve()] = f"that of {option}"
+def named_paths(sets: dict[str, Files]) -> list[tuple[str, Path | None]]:
+    """The files of the lists, each with the option that names it."""
+    named: list[tuple[str, Path | None]] = []
+    for option, files in sets.items():
+        prefix = "--" if option == "--nbest" else f"{option}-"
+        costs = [(f"{prefix}scores", path) for path, _ in files.scores]
+        named += [(option, files.hypotheses), *costs, (f"{prefix}references", files.references)]
+    return named
 
 
 def weighted(texts: list[str] | None, option: str) -> tuple[tuple[Path, float], ...]:
-    """Files of costs with their weights, from FILE or FILE=WEIGHT.
+    """Files of costs with their weights, from FILE or FILE=WEIGHT."""
+    return tuple(file_and_weight(text, option) for text in texts or [])
+
+
+def file_and_weight(text: str, option: str) -> tuple[Path, float]:
+    """A file of costs and its weight. A = in the name of a folder is part of the name, and so is one in a file's.
 
     Raises:
-        InputError: a weight is no finite number.
+        InputError: the weight is no finite number, or the text names two files that are there.
     """
     from quartet.nbest.formats.text_file import number_in
 
-    found = []
-    for text in texts or []:
-        path, equals, weight = text.rpartition("=")
-        found.append((Path(path), number_in(weight, option, "weight")) if equals else (Path(text), 1.0))
-    return tuple(found)
+    name, equals, weight = text.rpartition("=")
+    if not equals or "/" in weight or (Path(text).is_file() and not Path(name).is_file()):
+        return dash_is_stdin(Path(text)) or Path(text), 1.0
+    if Path(text).is_file():
+        raise InputError(
+            option, f"{name} and {text} are files: which?", f"write {text}=1 for the latter, or rename it"
+        )
+    return dash_is_stdin(Path(name)) or Path(name), number_in(weight, option, "weight")
 
 
 def read_lists(

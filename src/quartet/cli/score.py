@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from quartet.cli.options import (
     Cache,
     Device,
     Handling,
     Intact,
     Scorer,
+    Texts,
     Unknown,
+    check_scoring,
     kept,
     lines_of_input,
     progress,
@@ -17,23 +21,26 @@ from quartet.cli.options import (
 
 
 def score(
+    texts: Texts = Path("-"),
     model: Scorer = None,
     device: Device = "cpu",
     intact: Intact = False,
     unknown: Unknown = Handling.spread,
     cache: Cache = None,
 ) -> None:
-    """Print the log-probability of each line of standard input, one a line, in nats (pseudo- for MLM and LAE)."""
+    """Print the log-probability of each line of a text, one a line, in nats (pseudo- for MLM and LAE)."""
     from quartet.scoring.engine import score_all
     from quartet.scoring.opening import open_scorer
     from quartet.scoring.unknown import unknown_in
     from quartet.shipped import model_or_shipped
 
-    scorer = open_scorer(model_or_shipped(model), device)
-    texts = lines_of_input()
-    found = unknown_in(scorer, texts, unknown.value)
+    reference = model_or_shipped(model)
+    check_scoring(texts, reference, cache)
+    scorer = open_scorer(reference, device)
+    lines = lines_of_input(texts)
+    found = unknown_in(scorer, lines, unknown.value)
     say_unknown(scorer.name, found.share, unknown)
     with kept(cache) as scores_kept, progress(f"{scorer.name}: sentences") as shown:
-        scored = score_all(scorer, texts, not intact, scores_kept, shown)
+        scored = score_all(scorer, lines, not intact, scores_kept, shown)
     for value in found.applied(scored):
         print(f"{value.sum():.6f}")

@@ -20,9 +20,11 @@ from quartet.cli import user_errors
 from quartet.cli.compare import with_interval
 from quartet.errors import InputError
 from quartet.files import write_json
+from quartet.nbest.formats import Reading
 from quartet.nbest.rerank import Candidates, weight_grid
 from quartet.nbest.rescoring import RescoredLists
 from quartet.nbest.significance import measure, paired_bootstrap
+from quartet.paths import check_paths
 from quartet.results import Measure
 from quartet.runtime.clock import Seconds, clocked, in_turns
 from quartet.runtime.measures import median_interval, times_as_long
@@ -61,6 +63,7 @@ def parity(
     """
     if lm_weight is not None and tune is not None:
         raise InputError("--lm-weight, --tune", "the weight is needed once", "give one of them")
+    check_paths([("LISTS", lists), ("--tune", tune)], [("--json", json)])
     if threads:
         torch.set_num_threads(threads)
     weight = 0.5 if lm_weight is None else lm_weight
@@ -84,7 +87,7 @@ def parity(
 def study(
     model: Path,
     exported: Path,
-    lists: Path,
+    lists: Path | Reading,
     *,
     input_format: str = "mlm-scoring",
     lm_weight: float | None = None,
@@ -113,14 +116,22 @@ def study(
     both = [quartet.load(folder) for folder in (model, exported)]
     first = quartet.rescore(both[0], lists, weight=lm_weight, tune=tune, format=input_format)
     if first.first_pass is None:
-        raise InputError(lists, "no list has a reference", "give lists with references")
+        raise InputError(
+            lists if isinstance(lists, Path) else "the lists",
+            "no list has a reference",
+            "give lists with references",
+        )
     second = quartet.rescore(both[1], lists, weight=first.weight, format=input_format)
     texts = [[each.text for each in one.hypotheses] for one in first.candidates.lists[:timed]]
     return {
         "model": {"folder": str(model), "scale": both[0].scale},
         "exported": {"folder": str(exported), "scale": both[1].scale},
         "threads": torch.get_num_threads(),
-        "lists": {"path": str(lists), "lists": len(first), "texts": len(first.candidates.lm)},
+        "lists": {
+            "path": str(lists) if isinstance(lists, Path) else None,
+            "lists": len(first),
+            "texts": len(first.candidates.lm),
+        },
         "weight": first.weight,
         **_outcome(first, second, samples, seed),
         **_speed(both, texts, rounds, samples, seed),

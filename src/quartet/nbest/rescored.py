@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from quartet.errors import InputError
-from quartet.files import atomic_path, write_jsonl
+from quartet.files import json_line
 from quartet.nbest.formats import strict, text_file
 from quartet.nbest.rerank import Candidates
 from quartet.nbest.types import NBest
+from quartet.streams import written
 
 LINE_BREAK = re.compile(r"\s*[\r\n]+\s*")
 
@@ -75,8 +76,9 @@ def write_rescored(
     given: Sequence[NBest] | None = None,
     missing: Collection[str] = (),
 ) -> None:
-    """Write what `rescored_rows` gives, atomically; equal input gives equal bytes."""
-    write_jsonl(path, rescored_rows(candidates, weight, given, missing))
+    """Write what `rescored_rows` gives as `quartet.streams.written` does; equal input gives equal bytes."""
+    with written(path) as file:
+        file.writelines(map(json_line, rescored_rows(candidates, weight, given, missing)))
 
 
 def write_texts(
@@ -102,8 +104,8 @@ def write_texts(
     for path, part in ((texts, 0), (references, 1)):
         if path is not None:
             lines = [LINE_BREAK.sub(" ", pair[part] or "") for pair in kept]
-            with atomic_path(path) as temporary:
-                temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            with written(path) as file:
+                file.writelines(f"{line}\n" for line in lines)
             short += sum(len(line) < 2 for line in lines)
     return short
 

@@ -22,6 +22,7 @@ from quartet.nbest.rescored import rescored_rows, write_rescored, write_texts
 from quartet.nbest.scores import Scoring, score_lists, score_texts, texts_of
 from quartet.nbest.types import NBest
 from quartet.nbest.word_errors import WordErrorRate
+from quartet.paths import check_paths
 from quartet.scoring.cache import ScoreCache
 from quartet.scoring.engine import TextScorer, score_all
 from quartet.scoring.unknown import Handling, UnknownShare, unknown_in
@@ -169,7 +170,7 @@ def rescore(
     Raises:
         InputError: an option has no such value, a file is malformed, the weight is given not at all or in
             both ways or is out of its bounds, there are weights to try and nothing to tune on, or the lists to tune on
-            do not serve.
+            do not serve; the cache is one of the lists' files or holds something else.
 
     >>> class Words:  # a language model that likes short texts
     ...     name, scale, device, masks, fingerprint = "words", "", "cpu", False, "words"
@@ -205,6 +206,10 @@ def rescore(
         for each in (lists, tune)
         if each is not None
     ]
+    check_paths(
+        [("lists", path) for each in (lists, tune) for path in _paths(each)],
+        cache=None if cache is None else Path(cache),
+    )
     sets = [how.lists(reading.lists) for reading in readings]
     if tune is not None:
         check_tunable(sets[1], sets[0])
@@ -232,6 +237,13 @@ def rescore(
 
 def _is_weight(value: object) -> bool:
     return isinstance(value, Real) and 0 <= float(value) <= 1
+
+
+def _paths(lists: Lists | None) -> list[Path]:
+    """The files that are still to be read."""
+    if isinstance(lists, Files):
+        return lists.paths
+    return [Path(lists)] if isinstance(lists, str | Path) else []
 
 
 def metric_of(metric: str | Metric) -> Metric:

@@ -7,7 +7,17 @@ line, and the reason.
 from __future__ import annotations
 
 from quartet.errors import InputError
-from quartet.nbest.formats import espnet, hyporadise, jsonl, kaldi, mlm_scoring, moses, nemo, references
+from quartet.nbest.formats import (
+    espnet,
+    hyporadise,
+    jsonl,
+    kaldi,
+    mlm_scoring,
+    moses,
+    nemo,
+    references,
+    text_file,
+)
 from quartet.nbest.formats.reading import (
     Files,
     Format,
@@ -54,6 +64,11 @@ def read(
         InputError: an entry is malformed and `skip` is off, nothing can be read, the files are not those
             that the format wants, or the scores seem to be costs.
     """
+    with text_file.streams_kept():
+        return _read(name, files, skip, skip_missing, scores_are)
+
+
+def _read(name: str, files: Files, skip: bool, skip_missing: bool, scores_are: Meaning | None) -> Reading:
     form = FORMATS[name]
     path = files.hypotheses
     if files.scores and not form.scores:

@@ -8,9 +8,12 @@ import math
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from quartet.errors import InputError
+from quartet.streams import is_stream, read_whole
 
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -20,6 +23,18 @@ BLANK = " \t"
 UNPACKED, RATIO = 1 << 26, 200
 #: What other programs write for a number; Python alone would also take "1_000", other scripts' digits and "nan".
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+#: What was read of pipes and other open files, by path, while `streams_kept`.
+_KEPT: ContextVar[dict[Path, bytes] | None] = ContextVar("_KEPT", default=None)
+
+
+@contextmanager
+def streams_kept() -> Iterator[None]:
+    """Let pipes, standard input and other open files be read more than once within the block."""
+    token = _KEPT.set({})
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -30,7 +45,7 @@ def read_bytes(path: str | Path) -> bytes:
     """
     path = Path(path)
     try:
-        data = path.read_bytes()
+        data = _read(path)
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror})") from error
     if not data.startswith(GZIP_MAGIC):
@@ -46,6 +61,15 @@ def read_bytes(path: str | Path) -> bytes:
         return unpacked
     except (EOFError, OSError, zlib.error) as error:
         raise InputError(path, f"the gzip data are broken ({error})", "fetch the file again") from error
+
+
+def _read(path: Path) -> bytes:
+    kept = _KEPT.get()
+    if kept is None or not is_stream(path):
+        return read_whole(path)
+    if path not in kept:
+        kept[path] = read_whole(path)
+    return kept[path]
 
 
 def read_text(path: str | Path) -> str:
