@@ -20,7 +20,9 @@ MODEL_FILES = (
     *("*.safetensors.index.json", "*.bin.index.json", "*.arpa", "*.arpa.gz"),
 )
 #: Every column of a database, by its table.
-COLUMNS = "SELECT m.name, c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table'"
+COLUMNS = (
+    "SELECT m.name, c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table'"
+)
 ELSEWHERE = "write somewhere else"
 
 #: The option or argument, and the path that it names; None: it is not given.
@@ -107,7 +109,9 @@ def _readable(path: Path, option: str) -> object:
         if stat.S_ISDIR(found.st_mode):
             raise InputError(path, f"is a folder ({option})", "name a file")
         if not os.access(path, os.R_OK):
-            raise InputError(path, f"cannot be read ({option})", "check the rights of the file and its folder")
+            raise InputError(
+                path, f"cannot be read ({option})", "check the rights of the file and its folder"
+            )
     return _key(path, option)
 
 

@@ -86,11 +86,19 @@ def test_an_export_is_replaced_and_nothing_else(trained: dict[str, Path], tmp_pa
     export(trained["tta"], out, "onnx")
     export(trained["tta"], out, "fp16")
     assert not (out / "model.onnx").exists()
+    (out / "notes.md").write_text("mine")
+    with pytest.raises(InputError, match=r"holds notes\.md, which no export wrote"):
+        export(trained["tta"], out, "onnx")
+    assert sorted(path.name for path in out.iterdir()) == [
+        *("config.json", "export.json", "model.safetensors", "notes.md", "tokenizer.json")
+    ]
+    (out / "notes.md").rename(tmp_path / "notes.md")  # the remedy
+    export(trained["tta"], out, "fp16")
     (tmp_path / "diary.txt").write_text("mine")
     with pytest.raises(InputError, match=r"holds other things than an export.*name a new folder"):
         export(trained["tta"], tmp_path, "onnx")
     assert (tmp_path / "diary.txt").read_text() == "mine"
-    with pytest.raises(InputError, match=r"diary\.txt: is a file"):
+    with pytest.raises(InputError, match=r"diary\.txt is a file"):
         export(trained["tta"], tmp_path / "diary.txt", "onnx")
     with pytest.raises(InputError, match="holds other things"):
         export(trained["tta"], trained["tta"], "onnx")
@@ -98,6 +106,21 @@ def test_an_export_is_replaced_and_nothing_else(trained: dict[str, Path], tmp_pa
         export(out, tmp_path / "other", "onnx")
     with pytest.raises(InputError, match=r"has no config\.json"):
         export(tmp_path / "nowhere", tmp_path / "other", "onnx")
+
+
+def test_an_export_behind_a_link_is_replaced_and_the_link_stays(
+    trained: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "link").symlink_to("disk")
+    for form in ("onnx", "fp16"):
+        export(trained["tta"], tmp_path / "link", form)
+    assert (tmp_path / "link").readlink() == Path("disk")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["disk", "link"]
+    assert (tmp_path / "disk" / "model.safetensors").is_file()
+    monkeypatch.chdir(tmp_path / "disk")
+    with pytest.raises(InputError, match="is the folder that you are in"):
+        export(trained["tta"], ".", "fp16")
 
 
 def test_weights_that_half_precision_cannot_hold_are_refused(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.metadata
+import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from quartet.export.half import write_half
 from quartet.export.scorer import ExportedLM
 from quartet.files import atomic_dir, sha256, write_json
 from quartet.models.checkpoint import CONFIG, TOKENIZER, WEIGHTS, Weights
+from quartet.paths import check_paths
 from quartet.scoring.language_model import LanguageModel, load
 
 #: The forms that are graphs.
@@ -32,6 +34,10 @@ TOLERANCE = 1e-3
 SEED, REPEATS = 1, 2
 #: Letters a token that they have at most: a vocabulary may hold long pieces that no text is cut into.
 LETTERS = 5
+
+
+#: All that an export consists of, in whichever form.
+OWN_FILES = {EXPORT, CONFIG, TOKENIZER, *FILES.values()}
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ def export(source: str | Path, out: str | Path, form: Form, weights: Weights | N
 
     Args:
         source: the folder of a model that was trained here.
-        out: the folder to write; an older export there is replaced.
+        out: the folder to write; the files of an older export there are replaced.
         weights: ``last`` or ``best``; None: those that the training's settings name.
 
     Raises:
@@ -62,7 +68,7 @@ def export(source: str | Path, out: str | Path, form: Form, weights: Weights | N
             things, what the form needs is not installed, or the export does not compute what the model does.
     """
     check_choice(form, FILES, "form")
-    source, out = Path(source), Path(out)
+    source, out = Path(source), Path(os.path.realpath(out))
     _check_place(source, out)
     model = load(source, weights=weights)
     if form in ARITHMETICS:
@@ -93,10 +99,14 @@ def export(source: str | Path, out: str | Path, form: Form, weights: Weights | N
 def _check_place(source: Path, out: Path) -> None:
     if is_export(source):
         raise InputError(source, "is an export itself", "give the folder of the model that was trained")
-    if out.exists() and not out.is_dir():
-        raise InputError(out, "is a file", "name a folder that is to be written")
-    if out.is_dir() and any(out.iterdir()) and not is_export(out):
+    check_paths(folder=("the export", out))
+    held = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
+    if held and not is_export(out):
         raise InputError(out, f"holds other things than an export (no {EXPORT})", "name a new folder")
+    others = [name for name in held if name not in OWN_FILES]
+    if others:
+        reason = f"holds {others[0]}, which no export wrote and a new one would delete"
+        raise InputError(out, reason, "move it away, or name a new folder")
 
 
 def _difference(model: LanguageModel, exported: LanguageModel | ExportedLM, form: Form) -> Difference:
