@@ -66,7 +66,7 @@ def model(folder: Path) -> NgramLM:
 def test_kenlm_backs_off_as_we_do_by_hand(name: str, model: NgramLM, tmp_path: Path) -> None:
     plain = tmp_path / "model.arpa"
     plain.write_bytes(gzip.decompress((FIXTURES / name).read_bytes()))
-    language_model = NgramLM(open_arpa(plain), splitter(WORDS), model.card)
+    language_model = NgramLM(open_arpa(plain), splitter(WORDS), model.card, plain)
     arpa = Arpa(FIXTURES / name)
     draw = random.Random(1)
     seen = sorted({word for text in TEXTS for word in text.split()})

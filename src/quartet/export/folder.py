@@ -46,4 +46,4 @@ def open_files(folder: Path, made: ExportCard, device: str = "cpu") -> LanguageM
         raise InputError(
             f"device {device}", "an exported graph computes on the CPU", "take cpu, or an export with --fp16"
         )
-    return ExportedLM(open_session(path), tokenizer, card, made)
+    return ExportedLM(open_session(path), tokenizer, card, made, folder)

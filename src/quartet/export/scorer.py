@@ -21,6 +21,7 @@ from quartet.export.inputs import Asked, Laid, batches, inputs_of, rows_of
 from quartet.models.checkpoint import ModelCard
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED
+from quartet.pickled import reopened
 from quartet.scoring.means import Progress, TextMeans
 from quartet.scoring.reading import Layer
 from quartet.scoring.unknown import Handling, UnknownTokens, of_tokenizer, unknown_in
@@ -44,15 +45,22 @@ class ExportedLM:
 
     device = "cpu"
 
-    def __init__(self, session: Any, tokenizer: TextTokenizer, card: ModelCard, made: ExportCard) -> None:
+    def __init__(
+        self, session: Any, tokenizer: TextTokenizer, card: ModelCard, made: ExportCard, folder: Path
+    ) -> None:
         """Args:
         session: of onnxruntime.
+        folder: what it was opened from.
         """
+        self.folder = folder
         self.session = session
         self.tokenizer = tokenizer
         self.card = card
         self.made = made
         self._inputs = {one.name for one in session.get_inputs()}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reopened, (self.folder.resolve(), self.fingerprint, self.seed)
 
     @property
     def name(self) -> str:

@@ -20,6 +20,7 @@ from quartet.files import sha256
 from quartet.ngram.arpa import check_start
 from quartet.ngram.card import ARPA, MANIFEST, TOKENIZER, NgramCard, load_card
 from quartet.ngram.tokens import RESERVED, UNKNOWN, Splitter, splitter
+from quartet.pickled import reopened
 from quartet.scoring.unknown import Handling, UnknownTokens, of_tokenizer, unknown_in, words_of
 from quartet.text.tokenizer import TextTokenizer
 
@@ -72,18 +73,25 @@ class NgramLM:
         model: Any,
         split: Splitter,
         card: NgramCard,
+        place: Path,
         seed: int = 0,
         tokenizer: TextTokenizer | None = None,
     ) -> None:
         """Args:
+        model: of KenLM.
+        place: what it was opened from.
         tokenizer: that makes the pieces which are counted; None: words are.
         """
         self._tokenizer = tokenizer
         self.card = card
+        self.place = place
         self.seed = seed
         self._model = model
         self._split = split
         self._unknown = min(0.0, float(model.score(UNKNOWN, bos=False, eos=False)) * float(np.log(10)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reopened, (self.place.resolve(), self.fingerprint, self.seed)
 
     @property
     def name(self) -> str:
@@ -187,7 +195,7 @@ def load(folder: str | Path, seed: int = 0) -> NgramLM:
             f"is the tokenizer {tokenizer.sha256[:12]}, {MANIFEST} names {card.tokenizer[:12] or 'none'}",
             "estimate or copy the model again",
         )
-    return NgramLM(open_arpa(folder / ARPA), splitter(card.tokens, tokenizer), card, seed, tokenizer)
+    return NgramLM(open_arpa(folder / ARPA), splitter(card.tokens, tokenizer), card, folder, seed, tokenizer)
 
 
 def open_arpa(path: str | Path) -> Any:
