@@ -18,6 +18,7 @@ from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json, writ
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.counts import count
 from quartet.nbest.formats import FORMATS, Files, Reading, jsonl, read
+from quartet.nbest.rerank import in_common
 from quartet.nbest.types import NBest
 
 #: Every entry that was left out, with its reason.
@@ -46,6 +47,7 @@ def nbest(name: str) -> None:
         if settings.metric == "bleu":
             manifest["bleu"] = Bleu(settings.bleu.lowercase, settings.bleu.tokenize).signature
         refused, missing = [], []
+        lists: dict[str, list[NBest]] = {}
         with atomic_dir(folder) as temporary:
             for split in ("dev", "test"):
                 files = files_of(settings, split, Path(params.data.root))
@@ -57,6 +59,7 @@ def nbest(name: str) -> None:
                     settings.scores_are,
                 )
                 kept = [one.first(settings.hypotheses) for one in reading.lists]
+                lists[split] = kept
                 jsonl.write(temporary / f"{split}.jsonl", kept)
                 manifest[split] = {
                     **described(files, reading, kept, Path(params.data.root)),
@@ -67,6 +70,8 @@ def nbest(name: str) -> None:
                     {"split": split, "place": e.place, "reason": e.reason} for e in all_refused(reading)
                 ]
                 say(f"{files.hypotheses}: {summary(reading)}")
+            if common := in_common(lists["dev"], lists["test"]):
+                say(f"{common} of the {len(lists['test'])} lists of test are among those of dev")
             write_jsonl(temporary / REFUSED, refused)
             write_jsonl(temporary / MISSING, missing)
             write_json(temporary / MANIFEST, manifest)

@@ -102,7 +102,9 @@ def test_rescore_writes_the_lists_reranked(
     first = [json.loads(line) for line in out.read_text().splitlines()]
     assert [row["best"] for row in first] == ["a grey herring", "the river"], "weight 0 keeps the first pass"
     assert call(monkeypatch, b"", *base, "--tune", str(lists)) == 0
-    assert "WER" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "WER" in said
+    assert "1 of the 2 lists are among those of --tune" in said, "u2 has but one hypothesis"
     assert call(monkeypatch, b"", *base, "--tune", str(lists), "--weight-step", "1") == 0
     assert re.search(r"weight [01], chosen on ", capsys.readouterr().err)
     assert call(monkeypatch, b"", *base, "--lm-weight", "0", "--weight-step", "0.1") == 2

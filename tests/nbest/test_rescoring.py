@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from quartet.nbest.rerank import Candidates, tune_and_apply, weight_grid
 from quartet.nbest.rescored import write_rescored
 from quartet.nbest.rescoring import rescore
 from quartet.nbest.scores import score_lists, score_texts
-from quartet.nbest.types import NBest
+from quartet.nbest.types import Hypothesis, NBest
 from tests.nbest.lists import nbest, random_lists
 from tests.nbest.toys import Words
 
@@ -156,3 +157,22 @@ def test_scores_are_numbers_that_json_knows() -> None:
     record = rescore(Words(), TEST, weight=0.5)[0]
     assert isinstance(record["hypotheses"][0]["lm"], float)
     assert not isinstance(record["hypotheses"][0]["lm"], np.floating)
+
+
+def test_lists_that_are_tuned_on_are_counted(tmp_path: Path) -> None:
+    """By texts and scores, whatever they are called and in whichever format and file they lie."""
+    a = nbest("a", "x y", ("x y", -1.0), ("x z", -2.0))
+    b = nbest("b", "y", ("y", -1.0), ("z", -2.0))
+    alone = nbest("c", "y", ("y", -1.0))  # no weight can change its choice
+    for test, tune, count in (
+        ([a, b, alone], [a, b, alone], 2),
+        ([a, b], [replace(a, utterance="other", reference="x z")], 1),
+        ([a], [replace(a, hypotheses=(Hypothesis("x y", -1.5), Hypothesis("x z", -2.0)))], 0),
+        ([a], [b], 0),
+    ):
+        assert rescore(Words(), test, tune=tune).in_tune == count
+        for name, lists in (("test", test), ("tune", tune)):
+            jsonl.write(tmp_path / name, lists)
+        found = rescore(Words(), tmp_path / "test", tune=tmp_path / "tune", format="jsonl")
+        assert found.in_tune == count
+    assert rescore(Words(), [a], weight=0.5).in_tune == 0

@@ -284,6 +284,12 @@ def rescore(
     found.write(out)
     short = found.write_texts(text_out, ref_out) + found.write_counted(counted_out, counted_ref_out)
     print(summary(found, tune, out), file=sys.stderr)
+    if found.in_tune:
+        print(
+            f"{found.in_tune} of the {len(found)} lists are among those of --tune: the weight is chosen on their "
+            "references, and their figure is better than that of other lists",
+            file=sys.stderr,
+        )
     if short:
         print(
             f"{short} lines of text have fewer than two letters: jiwer's command leaves such lines out",

@@ -17,7 +17,7 @@ from quartet.nbest.formats import FORMATS, Files, Reading, read
 from quartet.nbest.formats.reading import Entry, Meaning, collect, oriented
 from quartet.nbest.metrics import Floats, Metric, Table
 from quartet.nbest.normalise import Normalisation
-from quartet.nbest.rerank import Candidates, check_tunable
+from quartet.nbest.rerank import Candidates, check_tunable, in_common
 from quartet.nbest.rescored import rescored_rows, write_rescored, write_texts
 from quartet.nbest.scores import Scoring, score_lists, score_texts, texts_of
 from quartet.nbest.types import NBest
@@ -67,6 +67,7 @@ class RescoredLists(Sequence[dict[str, Any]]):
         missing: utterances whose list was lost, and counts as an empty hypothesis.
         missing_in_tune: those of `tune`.
         unknown: how many tokens the model does not know, of the lists and those of `tune`; None: it cannot tell.
+        in_tune: how many of the lists are lists of `tune` too, so that the weight was chosen on their references.
     """
 
     candidates: Candidates
@@ -76,6 +77,7 @@ class RescoredLists(Sequence[dict[str, Any]]):
     missing: tuple[str, ...] = ()
     missing_in_tune: tuple[str, ...] = ()
     unknown: UnknownShare | None = None
+    in_tune: int = 0
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:
@@ -232,6 +234,7 @@ def rescore(
         readings[0].missing,
         readings[1].missing if len(readings) > 1 else (),
         strange.share,
+        0 if tune is None else in_common(readings[1].lists, readings[0].lists),
     )
 
 
