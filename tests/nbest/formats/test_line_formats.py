@@ -64,6 +64,23 @@ def test_malformed_moses_lines_are_named(text: str, words: str, tmp_path: Path) 
     assert words in str(caught.value)
 
 
+MARIAN = """\
+0 ||| hello world ||| 0-0 1-1 ||| F0= -3.2 ||| -1.6
+0 ||| hello word ||| 0.9,0.1 0.2,8e-1 ||| WordScores= -1.5 -2.5 ||| F0= -4 ||| -2
+0 ||| |||  ||| F0=-6 ||| -3
+1 ||| hello ||| WordScores= -0.5 ||| F0= -0.5 F1= -1 ||| -0.75
+1 ||| 0-0 ||| F0= -2 ||| -1
+"""
+
+
+def test_marian_has_alignments_and_scores_of_words_before_the_features(tmp_path: Path) -> None:
+    """As its output_printer.h prints: text, alignment, word scores, breakdown of the score, the normalised score."""
+    assert moses(tmp_path, MARIAN).lists == [
+        nbest("0", None, ("hello world", -1.6), ("hello word", -2.0), ("", -3.0)),
+        nbest("1", None, ("hello", -0.75), ("0-0", -1.0)),
+    ]
+
+
 def test_a_lost_line_takes_the_lists_beside_it_with_it(tmp_path: Path) -> None:
     rows = [f"{sentence} ||| a ||| f ||| -1" for sentence in (0, 0, 1, 2, 2, 3)]
     reading = moses(tmp_path, "\n".join([*rows[:3], "||| lost", *rows[3:]]) + "\n", skip=True)
@@ -161,6 +178,15 @@ def test_malformed_kaldi_lines_are_named(
     with pytest.raises(InputError) as caught:
         kaldi(tmp_path, text, costs)
     assert words in str(caught.value)
+
+
+def test_tabs_end_kaldis_keys_too(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("u1-1\thello world\nu1-2 \t hello  word\nu1-3\t\nu1-4\n")
+    (tmp_path / "ac").write_text("u1-1\t1\nu1-2\t2.5\nu1-3 3\nu1-4  4\n")
+    reading = read("kaldi", Files(tmp_path / "text", ((tmp_path / "ac", 2.0),)))
+    assert reading.lists == [
+        nbest("u1", None, ("hello world", -2.0), ("hello  word", -5.0), ("", -6.0), ("", -8.0))
+    ]
 
 
 def test_kaldi_refuses_an_utterance_and_keeps_the_others(tmp_path: Path) -> None:

@@ -122,6 +122,10 @@ REFERENCES: dict[str, tuple[str, bytes, str]] = {
         "order and no names",
     ),
     "a manifest without texts": ("refs.json", b'{"id": "u1"}\n{"id": "u2"}\n', "refs.json:1: has no text"),
+    "UTF-16 that is cut": ("refs.txt", "u1 é\n".encode("utf-16")[:-1], "begins as UTF-16 does and is none"),
+    "zstd": ("refs.txt.zst", b"\x28\xb5\x2f\xfd\0", "is packed with zstd, which is not read; unpack it"),
+    "a zip archive": ("refs.zip", b"PK\x03\x04\0", "is packed with zip, which is not read; unpack it"),
+    "bzip2 cut short": ("refs.txt.bz2", b"BZh9", "the bzip2 data are broken"),
     "gzip cut short": ("refs.txt.gz", b"\x1f\x8b\x08\x00", "the gzip data are broken"),
 }
 

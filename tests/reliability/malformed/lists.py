@@ -24,6 +24,9 @@ def cases() -> Iterator[Case]:
         for what, (data, says) in {**texts, **EVERYWHERE}.items():
             yield Case(f"nbest/{form}", what, {name: data}, reader(form, files), says)
         for what, where, data, says in damaged_text(name, valid):
+            if what == "UTF-16":  # is read where it says so
+                what, data = "UTF-16 without its mark", valid.decode().encode("utf-16-le")
+                says = "NUL|UTF-8|not valid JSON"
             yield Case(
                 f"nbest/{form}", what, {where: data}, reader(form, Files(Path(where), beam=files.beam)), says
             )

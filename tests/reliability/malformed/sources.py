@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -114,7 +115,8 @@ PARALLEL: dict[str, tuple[bytes, bytes, str]] = {
     "an empty line": (b"eins\n\n", b"one\ntwo\n", "a.de:2: an empty line"),
     "a NUL": (b"ei\0ns\n", b"one\n", "a.de:1: a NUL"),
     "Latin-1": (b"f\xfcnf\n", b"five\n", "a.de: line 1: byte 0xfc is not UTF-8"),
-    "UTF-16": ("fünf\n".encode("utf-16"), b"five\n", "a.de: line 1: byte 0xff is not UTF-8"),
+    "UTF-16 that is cut": ("fünf\n".encode("utf-16")[:-1], b"five\n", "a.de: begins as UTF-16 does"),
+    "xz cut short": (lzma.compress(b"eins\n")[:-6], b"one\n", "a.de: the xz data are broken"),
     "gzip cut short": (gzipped(b"eins\n")[:-6], b"one\n", "a.de: the gzip data are broken"),
 }
 

@@ -2,10 +2,10 @@
 
 ``utterance-1 word word ...`` in one file, ``utterance-1 cost`` in each file of costs.
 
-The key is the utterance's name, a minus and the rank from 1 without a gap, in any order. A file of costs has a
-weight (acoustic costs are usually weighed by the acoustic scale, graph costs by 1), and the score is minus the
-weighted sum of the costs: a cost is a negative log-probability. A file of scores, where larger is better, has
-a negative weight. Without such files the rank stands for the score.
+The key is the utterance's name, a minus and the rank from 1 without a gap, in any order; blanks or a tab end it.
+A file of costs has a weight (acoustic costs are usually weighed by the acoustic scale, graph costs by 1), and the
+score is minus the weighted sum of the costs: a cost is a negative log-probability. A file of scores, where larger is
+better, has a negative weight. Without such files the rank stands for the score.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ Value = TypeVar("Value")
 #: By utterance and rank, what the lines say.
 Table = dict[str, dict[int, "Value | InputError"]]
 
+BLANKS = re.compile("[ \t]+")
 KEY = re.compile(r"(.+)-([1-9][0-9]{0,8})")
 
 
@@ -81,7 +82,8 @@ def _table(path: Path, value: Callable[[str, str], Value]) -> tuple[Table[Value]
     lost = []
     for number, line in text_file.lines(path):
         place = f"{path}:{number}"
-        key, _, rest = ("", "", "") if isinstance(line, InputError) else line.partition(" ")
+        key, *words = [""] if isinstance(line, InputError) else BLANKS.split(line, maxsplit=1)
+        rest = "".join(words)
         match = KEY.fullmatch(key)
         if match is None:
             reason = f'"{key}" is not an utterance, a minus and a rank from 1'

@@ -4,7 +4,8 @@
 
 A line a hypothesis, those of a sentence together, sentences numbered from 0 (some may be missing). The score
 is the decoder's total, larger is better. The features are not read, whatever their style. After the score
-there may be alignments. The utterance's name is the sentence's number, so a plain text file of references
+there may be alignments, and where Marian writes them (``--alignment``, ``--word-scores``) they and the scores of words
+stand before the features. The utterance's name is the sentence's number, so a plain text file of references
 holds the reference of number n in line n + 1.
 """
 
@@ -25,6 +26,9 @@ SEPARATOR = "|||"
 SENTENCE = re.compile(r"0|[1-9][0-9]{0,17}")
 #: Words of an alignment: 0-0, 0-2=1-3, 0=0. A line that lost its end runs into the next, whose words are none.
 ALIGNED = re.compile(r"[0-9]+([-,=][0-9]+)+")
+#: Words of Marian's soft alignments, a share of each source word: 0.9,0.1
+SHARED = re.compile(r"[0-9.]+(e-?[0-9]+)?(,[0-9.]+(e-?[0-9]+)?)+")
+WORD_SCORES = "WordScores="
 
 
 @dataclass(frozen=True)
@@ -88,9 +92,20 @@ def _hypothesis(fields: list[str], place: str) -> Hypothesis:
         raise InputError(
             place, f'has {len(fields) + 1} fields, "number ||| text ||| features ||| score" has 4'
         )
-    text, _, score, *alignments = fields
+    text, *rest = fields
+    while len(rest) > 2 and _before_features(rest):
+        del rest[0]
+    _, score, *alignments = rest
     value = text_file.number_in(score, place)
     for alignment in alignments:
         if not all(ALIGNED.fullmatch(word) for word in alignment.split()):
             raise InputError(place, "what follows the score is no alignment: two lines may run together")
     return Hypothesis(text, value)
+
+
+def _before_features(rest: list[str]) -> bool:
+    """Whether the first of the fields behind the text is one that Marian puts before the features."""
+    first = rest[0].split()
+    aligned = all(ALIGNED.fullmatch(word) or SHARED.fullmatch(word) for word in first)
+    empty = not first and text_file.NUMBER.fullmatch(rest[1]) is not None  # Moses without features
+    return (aligned and not empty) or rest[0].startswith(WORD_SCORES)

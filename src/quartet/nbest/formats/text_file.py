@@ -1,22 +1,40 @@
-"""Files of text, plain or gzipped: broken bytes, cut lines and odd numbers are refused by name."""
+"""Files of text, plain or packed: broken bytes, cut lines and odd numbers are refused by name."""
 
 from __future__ import annotations
 
+import bz2
+import codecs
 import gzip
 import io
+import lzma
 import math
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import IO, cast
 
 from quartet.errors import InputError
 from quartet.streams import is_stream, read_whole
 
-GZIP_MAGIC = b"\x1f\x8b"
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+#: How packed files begin, and what unpacks them.
+PACKED: dict[bytes, tuple[str, Callable[[IO[bytes]], IO[bytes]]]] = {
+    b"\x1f\x8b": ("gzip", lambda file: cast("IO[bytes]", gzip.GzipFile(fileobj=file))),
+    b"BZh": ("bzip2", bz2.BZ2File),
+    b"\xfd7zXZ\0": ("xz", lzma.LZMAFile),
+}
+#: How files begin that have to be unpacked by others, and with what.
+UNREAD = {b"\x28\xb5\x2f\xfd": ("zstd", "zstd -d"), b"PK\x03\x04": ("zip", "unzip")}
+BYTE_ORDER_MARK = codecs.BOM_UTF8
+#: Marks with which texts in other codes begin; the longer ones first, as one begins with another.
+MARKS = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
 #: What may stand around a field: of the other white space of Unicode, some is a broken byte.
 BLANK = " \t"
 #: What a file may unpack to: so many bytes, or so many times its own size; text shrinks to a twentieth, seldom more.
@@ -38,29 +56,50 @@ def streams_kept() -> Iterator[None]:
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """The bytes of a file, unpacked where it is gzipped (told by its first bytes, not by its name).
+    """The bytes of a file, unpacked where it is packed, in UTF-8 where its first bytes say that it has another code.
+
+    Both are told by its first bytes, not by its name.
 
     Raises:
-        InputError: the file cannot be read, its compression is broken, or it unpacks to far more than text does.
+        InputError: the file cannot be read, its compression is broken or another, it unpacks to far more than text
+            does, or it has not the code that it says.
     """
     path = Path(path)
     try:
         data = _read(path)
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror})") from error
-    if not data.startswith(GZIP_MAGIC):
-        return data
+    for magic, (kind, opened) in PACKED.items():
+        if data.startswith(magic):
+            data = _unpacked(data, kind, opened, path)
+            break
+    for magic, (kind, command) in UNREAD.items():
+        if data.startswith(magic):
+            raise InputError(
+                path, f"is packed with {kind}, which is not read", f"unpack it: {command} {path}"
+            )
+    for mark, code in MARKS.items():
+        if data.startswith(mark):
+            try:
+                return data.decode(code).encode("utf-8")
+            except UnicodeError as error:
+                reason = f"begins as {code} does and is none ({error})"
+                raise InputError(path, reason, "save the file as UTF-8") from error
+    return data
+
+
+def _unpacked(data: bytes, kind: str, opened: Callable[[IO[bytes]], IO[bytes]], path: Path) -> bytes:
     most = max(UNPACKED, RATIO * len(data))
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        with opened(io.BytesIO(data)) as file:
             unpacked = file.read(most + 1)
-        if len(unpacked) > most:
-            raise InputError(
-                path, f"unpacks to more than {RATIO} times its size", "this is no list: fetch it again"
-            )
-        return unpacked
-    except (EOFError, OSError, zlib.error) as error:
-        raise InputError(path, f"the gzip data are broken ({error})", "fetch the file again") from error
+    except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
+        raise InputError(path, f"the {kind} data are broken ({error})", "fetch the file again") from error
+    if len(unpacked) > most:
+        raise InputError(
+            path, f"unpacks to more than {RATIO} times its size", "this is no list: fetch it again"
+        )
+    return unpacked
 
 
 def _read(path: Path) -> bytes:
@@ -125,7 +164,8 @@ def number_in(text: str, place: str, what: str = "score") -> float:
 
 def _decoded(line: bytes, path: str | Path, number: int) -> str | InputError:
     if b"\0" in line:
-        return InputError(f"{path}:{number}", "a NUL byte", "the file is damaged, or is no text")
+        reason = "a NUL byte: the file is damaged, no text, or UTF-16 without its mark"
+        return InputError(f"{path}:{number}", reason, f"if so: iconv -f UTF-16LE -t UTF-8 {path} > NEW")
     try:
         return line.removesuffix(b"\r").decode("utf-8")
     except UnicodeDecodeError as error:
