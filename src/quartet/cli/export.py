@@ -58,7 +58,7 @@ def export(
     from quartet.export.writing import export as write
     from quartet.nbest.formats import Files, read
 
-    lists = None if check is None else read("mlm-scoring", Files(check))
+    lists = None if check is None else read(None, Files(check))
     if lists is not None and all(one.reference is None for one in lists.lists):
         raise InputError("--check", f"{check}: no list has a reference", "give lists with references")
     print(summary(write(model, out, form, weights.value if weights else None)))

@@ -89,11 +89,13 @@ def rescore(
         ),
     ] = None,
     input_format: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--format", help="mlm-scoring, jsonl, espnet, hyporadise, moses, nemo or kaldi; .gz is fine."
+            "--format",
+            help="mlm-scoring, jsonl, espnet, hyporadise, moses, nemo or kaldi [default: told by the content]; "
+            "packed files are fine.",
         ),
-    ] = "mlm-scoring",
+    ] = None,
     references: Annotated[
         Path | None,
         typer.Option(
@@ -215,7 +217,7 @@ def rescore(
         )
     if lm_weight is not None and not 0 <= lm_weight <= 1:
         raise InputError("--lm-weight", f"{lm_weight} is not between 0 and 1")
-    if input_format not in FORMATS:
+    if input_format is not None and input_format not in FORMATS:
         raise InputError(
             "--format", f"unknown format {input_format!r}", f"choose one of {', '.join(sorted(FORMATS))}"
         )
@@ -331,7 +333,11 @@ def file_and_weight(text: str, option: str) -> tuple[Path, float]:
 
 
 def read_lists(
-    name: str, files: Files, skip: bool, skip_missing: bool, scores_are: Literal["scores", "costs"] | None
+    name: str | None,
+    files: Files,
+    skip: bool,
+    skip_missing: bool,
+    scores_are: Literal["scores", "costs"] | None,
 ) -> Reading:
     """The lists, with lines on stderr for entries that were refused, and for lists that are missing."""
     from quartet.nbest.formats import read

@@ -42,8 +42,8 @@ def parity(
     exported: Annotated[Path, typer.Argument(metavar="EXPORTED", help="What quartet export made of it.")],
     lists: Annotated[Path, typer.Argument(metavar="LISTS", help="N-best lists with references.")],
     input_format: Annotated[
-        str, typer.Option("--format", help="Of the lists, as of quartet rescore.")
-    ] = "mlm-scoring",
+        str | None, typer.Option("--format", help="Of the lists, as of quartet rescore.")
+    ] = None,
     lm_weight: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Of the language model [default: 0.5].")
     ] = None,
@@ -89,7 +89,7 @@ def study(
     exported: Path,
     lists: Path | Reading,
     *,
-    input_format: str = "mlm-scoring",
+    input_format: str | None = None,
     lm_weight: float | None = None,
     tune: Path | None = None,
     timed: int = 10,

@@ -38,7 +38,7 @@ class Options(TypedDict, total=False):
     weight: float | None
     tune: Lists | None
     weights: Sequence[float] | Floats | None
-    format: str
+    format: str | None
     metric: str | Metric
     normalise: Normalisation | None
     score: Scoring
@@ -128,7 +128,7 @@ def rescore(
     weight: float | None = None,
     tune: Lists | None = None,
     weights: Sequence[float] | Floats | None = None,
-    format: str = "mlm-scoring",
+    format: str | None = None,
     metric: str | Metric = "wer",
     normalise: Normalisation | None = None,
     score: Scoring = "sum",
@@ -153,7 +153,7 @@ def rescore(
             units of the two scores are (see `quartet.nbest.line_search`).
         weights: to try with `tune`, in the place of that search; of equally good ones the smallest is taken. See
             `quartet.nbest.rerank.weight_grid`.
-        format: of the files, a key of `quartet.nbest.formats.FORMATS`.
+        format: of the files, a key of `quartet.nbest.formats.FORMATS`; None: told by each file's content.
         metric: ``wer``, ``bleu`` (sacrebleu's defaults), or a metric of your own.
         normalise: what is done to all texts before they are scored and counted; None: for ``wer`` case and
             punctuation go, for others nothing but superfluous white space.
@@ -198,7 +198,8 @@ def rescore(
             raise InputError("rescore: weights", f"{tried} are not one or more between 0 and 1")
     check_choice(score, get_args(Scoring), "rescore: score")
     check_choice(unknown, get_args(Handling), "rescore: unknown")
-    check_choice(format, FORMATS, "rescore: format")
+    if format is not None:
+        check_choice(format, FORMATS, "rescore: format")
     if scores_are is not None:
         check_choice(scores_are, get_args(Meaning), "rescore: scores_are")
     judge = metric_of(metric)
@@ -269,7 +270,7 @@ def default_normalisation(metric: Metric) -> Normalisation:
 
 def reading_of(
     lists: Lists,
-    name: str,
+    name: str | None,
     skip_malformed: bool,
     skip_missing: bool = False,
     scores_are: Meaning | None = None,

@@ -1,13 +1,14 @@
 """Formats of N-best files by name; a new one is a file here and a line in `FORMATS`.
 
-It never guesses: what is malformed is an `quartet.errors.InputError` that names the file, the utterance or
-line, and the reason.
+It never guesses: a format that is not named must be plain from the content, and what is malformed is an
+`quartet.errors.InputError` that names the file, the utterance or line, and the reason.
 """
 
 from __future__ import annotations
 
 from quartet.errors import InputError
 from quartet.nbest.formats import (
+    detect,
     espnet,
     hyporadise,
     jsonl,
@@ -45,7 +46,7 @@ FORMATS: dict[str, Format] = {
 
 
 def read(
-    name: str,
+    name: str | None,
     files: Files,
     skip: bool = False,
     skip_missing: bool = False,
@@ -54,18 +55,36 @@ def read(
     """Every list of a set, in its file's order, with its references.
 
     Args:
-        name: a key of `FORMATS`.
+        name: a key of `FORMATS`; None: told by the content, where it fits one alone.
         skip: malformed entries are counted and left out; else the first one ends the reading.
         skip_missing: utterances that have a reference and no list are left out; else an empty hypothesis stands for
             what the first pass lost (see `Reading.missing`).
         scores_are: what the first pass's numbers are; None: what the format says, unless the lists contradict.
 
     Raises:
-        InputError: an entry is malformed and `skip` is off, nothing can be read, the files are not those
-            that the format wants, or the scores seem to be costs.
+        InputError: the content fits no format or several, an entry is malformed and `skip` is off, nothing can be
+            read, the files are not those that the format wants, or the scores seem to be costs.
     """
     with text_file.streams_kept():
-        return _read(name, files, skip, skip_missing, scores_are)
+        return _read(_told(files) if name is None else name, files, skip, skip_missing, scores_are)
+
+
+def _told(files: Files) -> str:
+    """The only format that the content fits, and the beam or the costs beside it where it fits several."""
+    path = files.hypotheses
+    fitting = detect.fitting(path)
+    if len(fitting) > 1 and files.scores:
+        fitting = [name for name in fitting if FORMATS[name].scores] or fitting
+    elif len(fitting) > 1 and files.beam is not None:
+        fitting = [name for name in fitting if FORMATS[name].beam] or fitting
+    if len(fitting) == 1:
+        return fitting[0]
+    which = "name the format (--format, format)"
+    if fitting:
+        raise InputError(path, f"may be {' or '.join(fitting)}", which)
+    if not text_file.read_text(path).strip():
+        raise InputError(path, "holds no N-best list")
+    raise InputError(path, "does not look like lists in any known format", f"{which}: {', '.join(FORMATS)}")
 
 
 def _read(name: str, files: Files, skip: bool, skip_missing: bool, scores_are: Meaning | None) -> Reading:

@@ -57,6 +57,12 @@ def entries(files: Files) -> Iterator[Entry]:
             yield _entry(sentence, list(group), beside, path)
 
 
+def begins(line: str) -> bool:
+    """Whether a line begins with a sentence's number and |||."""
+    number, separator, _ = line.partition(SEPARATOR)
+    return bool(separator) and SENTENCE.fullmatch(number.strip(text_file.BLANK)) is not None
+
+
 def _entry(sentence: str, group: list[_Line], beside: set[int], path: Path) -> Entry:
     place = f'{path}:{group[0].number}: sentence "{sentence}"'
 

@@ -27,6 +27,12 @@ def entries(files: Files) -> Iterator[Entry]:
         yield _entry(str(start // files.beam + 1), read[start : start + files.beam], files.beam, path)
 
 
+def is_scored(line: str) -> bool:
+    """Whether a line is a text, a tab and a number."""
+    _, *fields = line.rstrip("\r").split("\t")
+    return len(fields) == 1 and text_file.NUMBER.fullmatch(fields[0].strip(text_file.BLANK)) is not None
+
+
 def _entry(utterance: str, group: list[tuple[int, str | InputError]], beam: int, path: Path) -> Entry:
     place = f"{path}:{group[0][0]}: utterance {utterance}"
 
