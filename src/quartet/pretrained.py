@@ -48,6 +48,24 @@ VOCABULARIES = (
 SAFETENSORS = ("model.safetensors", "model.safetensors.index.json", "model-*-of-*.safetensors")
 PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "pytorch_model-*-of-*.bin")
 
+#: How names of files end that are no names on the hub.
+FILE_ENDINGS = (
+    ".arpa",
+    ".gz",
+    ".bz2",
+    ".xz",
+    ".bin",
+    ".binary",
+    ".klm",
+    ".lm",
+    ".mmap",
+    ".onnx",
+    ".safetensors",
+)
+#: Tokens whose numbers a model's settings name.
+NAMED_TOKENS = ("bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "mask_token_id")
+#: Share of tokens, and rows, that a model's table may have beyond its tokenizer's tokens.
+SPARE, SPARE_ROWS = 0.1, 128
 _HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 
 
@@ -80,6 +98,8 @@ def local_files(reference: str, patterns: tuple[str, ...]) -> Path:
     if reference and Path(reference).is_dir():
         return Path(reference)
     name, _, revision = reference.partition("@")
+    if not revision and name.lower().endswith(FILE_ENDINGS):
+        raise InputError(reference, "no such file", "check its name and folder")
     if not _HUB_NAME.fullmatch(name):
         raise InputError(
             reference, "no such folder", "give a folder, or owner/name@revision for a model on the hub"
@@ -276,14 +296,14 @@ def open_tokenizer(folder: Path) -> Any:
     """The tokenizer that transformers makes of a folder; no code that comes with it is run.
 
     Raises:
-        InputError: the folder holds none, or its files are broken.
+        InputError: the folder holds none, its files are broken, or it is not the tokenizer of the model beside it.
     """
     if not any(all(_matching(folder, (file,)) for file in files) for files in VOCABULARIES):
         raise InputError(
             folder, "has no vocabulary of a tokenizer", "copy tokenizer.json, or what the model has"
         )
     try:
-        return transformers().AutoTokenizer.from_pretrained(
+        found = transformers().AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False
         )
     except InputError:
@@ -294,6 +314,24 @@ def open_tokenizer(folder: Path) -> Any:
             f"its tokenizer cannot be opened: {_first_sentence(error)}",
             "check or copy its files again",
         ) from error
+    if (folder / CONFIG).is_file():
+        _check_belongs(found, read_json(folder / CONFIG), folder)
+    return found
+
+
+def _check_belongs(tokenizer: Any, config: Any, folder: Path) -> None:
+    """Raise where a tokenizer has far fewer tokens than its model, or not those that the model's settings name.
+
+    A few rows more than tokens are usual: tables are filled up to round sizes.
+    """
+    if not isinstance(config, dict):
+        return
+    size, rows = len(tokenizer), config.get("vocab_size")
+    named = [config.get(name) for name in NAMED_TOKENS]
+    lacking = [number for number in named if isinstance(number, int) and number >= size]
+    if isinstance(rows, int) and (rows > size * (1 + SPARE) + SPARE_ROWS or (lacking and rows > size)):
+        reason = f"its tokenizer has {size} tokens and its model {rows}: they do not belong together"
+        raise InputError(folder, reason, "copy both from one place")
 
 
 def _first_sentence(error: Exception) -> str:

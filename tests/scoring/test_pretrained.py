@@ -11,10 +11,11 @@ import torch
 from torch import Tensor
 
 from quartet.errors import InputError
+from quartet.pretrained import _check_belongs
 from quartet.scoring import halves, pretrained_inputs
 from quartet.scoring.pretrained import PretrainedLM, load_pretrained
 from quartet.scoring.windows import even_parts, full_parts
-from tests.bert import TEXTS, save_bert, save_byte_level, transformers
+from tests.bert import TEXTS, save_bert, save_bert_tokenizer, save_byte_level, transformers
 
 MASKED, CAUSAL = ("bert", "roberta"), ("gpt2",)
 #: Tokens that an input of each model may have, beside its special ones.
@@ -263,6 +264,33 @@ def test_models_that_do_not_fit_are_refused(
         saved.config.save_pretrained(tmp_path)
     with pytest.raises(InputError, match=reason):
         load_pretrained(str(tmp_path))
+
+
+def test_the_tokenizer_of_another_model_is_refused(tmp_path: Path) -> None:
+    """GPT-2 has 50,257 tokens, and its end of a text is the last; BERT has 30,522."""
+    save(tmp_path, "gpt2", vocab_size=50257, bos_token_id=50256, eos_token_id=50256)
+    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt"):
+        (tmp_path / name).unlink()
+    berts = save_bert_tokenizer(tmp_path)
+    with pytest.raises(InputError, match=rf"tokenizer has {len(berts)} tokens and its model 50257") as caught:
+        load_pretrained(str(tmp_path))
+    assert "copy both from one place" in str(caught.value)
+    save(tmp_path, "gpt2")  # the remedy
+    (tmp_path / "vocab.txt").unlink(missing_ok=True)
+    load_pretrained(str(tmp_path))
+
+
+@pytest.mark.parametrize(("rows", "fits"), [(50257, True), (50304, True), (51200, True), (60000, False)])
+def test_tables_are_filled_up_to_round_sizes(rows: int, fits: bool) -> None:
+    """As GPT-2's, Pythia's and Phi's are, of about 50,257 tokens."""
+    tokens, settings = range(50257), {"vocab_size": rows, "eos_token_id": 50256}
+    if fits:
+        _check_belongs(tokens, settings, Path("model"))
+    else:
+        with pytest.raises(InputError, match="do not belong together"):
+            _check_belongs(tokens, settings, Path("model"))
+    with pytest.raises(InputError, match="do not belong together"):
+        _check_belongs(range(50256), settings, Path("model"))
 
 
 @pytest.mark.parametrize("kind", ["bart", "vit"])
