@@ -19,6 +19,7 @@ from quartet.scoring.opening import Opened
 from quartet.shipped import WEIGHTS
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
+from tests.ngram.reference import FIXTURES
 from tests.ngram.test_score import make
 from tests.scoring.test_language_model import random_model
 from tests.scoring.test_pretrained import save
@@ -51,6 +52,7 @@ def test_ngrams(tmp_path: Path) -> None:
     tokens = TokenConfig(lowercase=True, punctuation="strip")
     make(tmp_path / "mine", tokens, ["the miller crossed the river", "the river rose", "a letter came"])
     check(load(tmp_path / "mine", seed=7))
+    check(quartet.load(FIXTURES / "fallback.arpa"))
 
 
 def test_the_model_that_comes_with_quartet_in_another_process() -> None:

@@ -25,7 +25,8 @@ Scorer = Annotated[
     str | None,
     typer.Option(
         "--model",
-        help="Folder of a trained model, an n-gram model or one of Hugging Face, or owner/name@revision on its hub. "
+        help="Folder of a trained model, an n-gram model or one of Hugging Face, owner/name@revision on its hub, or an "
+        "ARPA file or KenLM's binary. "
         "None: the T-TA that comes with Quartet (weights/).",
     ),
 ]

@@ -26,6 +26,9 @@ from quartet.ngram.tokens import UNKNOWN
 CHUNK = 1 << 16
 #: Characters of a line that says how many n-grams there are, and digits of their number.
 LONGEST_LINE, DIGITS = 1 << 12, 15
+#: How gzipped files begin, and those that KenLM's packages cannot read, with what unpacks them.
+GZIP = b"\x1f\x8b"
+PACKED = {b"BZh": ("bzip2", "unpack it: bunzip2"), b"\xfd7zXZ": ("xz", "unpack it: unxz")}
 #: Of gzip: higher levels take several times as long and gain a few percent.
 COMPRESSION = 4
 
@@ -85,6 +88,15 @@ def read_sizes(path: Path) -> list[int]:
         return _sizes(file, path)
 
 
+def begins_as_arpa(path: Path) -> bool:
+    """Whether the first line of a file that is not blank is that of an ARPA file."""
+    try:
+        with _opened(path) as file:
+            return _first_line(file) == "\\data\\"
+    except InputError:
+        return False
+
+
 def check_start(path: Path) -> None:
     """Look at what KenLM itself does not: the numbers of n-grams, and that there is a probability of unknown words.
 
@@ -96,7 +108,7 @@ def check_start(path: Path) -> None:
     with _opened(path) as file:
         _sizes(file, path)
         while line := file.readline(LONGEST_LINE):
-            if line.split()[1:2] == [UNKNOWN]:
+            if line.split()[1:2] in ([UNKNOWN], [UNKNOWN.upper()]):  # KenLM takes both
                 return
             if line.startswith(("\\2-grams:", "\\end\\")):
                 break
@@ -105,12 +117,22 @@ def check_start(path: Path) -> None:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[str]]:
-    opener = gzip.open if path.suffix == ".gz" else open
     try:
+        with open(path, "rb") as start:
+            opener = gzip.open if start.read(len(GZIP)) == GZIP else open
         with opener(path, "rt", encoding="utf-8") as file:
             yield file
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise InputError(path, f"cannot be read ({error})") from error
+
+
+def _first_line(file: IO[str]) -> str:
+    """The first line that is not blank: some programs begin with a blank one."""
+    for _ in range(LONGEST_LINE):
+        line = file.readline(LONGEST_LINE)
+        if not line or line.strip():
+            return line.strip()
+    return ""
 
 
 def _sizes(file: IO[str], path: Path) -> list[int]:
@@ -120,7 +142,7 @@ def _sizes(file: IO[str], path: Path) -> list[int]:
         InputError: it begins otherwise.
     """
     sizes: list[int] = []
-    if file.readline(LONGEST_LINE).strip() != "\\data\\":
+    if _first_line(file) != "\\data\\":
         raise InputError(path, "not an ARPA file: it does not begin with \\data\\")
     while text := file.readline(LONGEST_LINE).strip():
         name, _, size = (part.strip() for part in text.partition("="))

@@ -26,6 +26,7 @@ from quartet.text.tokenizer import TextTokenizer
 
 if TYPE_CHECKING:
     from quartet.nbest.rescoring import Lists, Options, RescoredLists
+    from quartet.ngram.file import FileCard
 
 Floats = NDArray[np.float64]
 
@@ -58,7 +59,7 @@ class NgramLM:
     that one probability.
 
     Attributes:
-        name: its entry in params.yaml.
+        name: its entry in params.yaml, or the name of its file.
         scale: one line that goes beside every figure of this model.
         masks, pseudo, device: as a LanguageModel has them: one reading, probabilities of the next token, on the CPU.
         seed: of what is resampled from its scores; its estimation has no randomness.
@@ -72,7 +73,7 @@ class NgramLM:
         self,
         model: Any,
         split: Splitter,
-        card: NgramCard,
+        card: NgramCard | FileCard,
         place: Path,
         seed: int = 0,
         tokenizer: TextTokenizer | None = None,

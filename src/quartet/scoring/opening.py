@@ -11,6 +11,7 @@ from quartet.export.scorer import ExportedLM
 from quartet.files import read_json
 from quartet.models.checkpoint import CONFIG, TOKENIZER, WEIGHTS, Weights
 from quartet.ngram.card import ARPA
+from quartet.ngram.file import load_file
 from quartet.ngram.score import NgramLM
 from quartet.ngram.score import load as load_ngram
 from quartet.pretrained import language_model_kind, model_files
@@ -27,7 +28,7 @@ def open_scorer(reference: str, device: str = "cpu", weights: Weights | None = N
 
     Args:
         reference: the folder of a trained model, of an export of one, of an n-gram model or of a model of Hugging
-            Face, or a name on the hub with its revision, ``owner/name@revision``.
+            Face, a name on the hub with its revision, ``owner/name@revision``, or an ARPA file or a binary of KenLM.
         device: ``cpu`` or ``cuda``; n-gram models and exported graphs always compute on the CPU.
         weights: of a model that was trained here, ``last`` or ``best``; None: those that its training's settings name.
 
@@ -52,6 +53,8 @@ def open_scorer(reference: str, device: str = "cpu", weights: Weights | None = N
             "is no model that was trained here: there are no weights to choose from",
             "leave weights out",
         )
+    if folder.is_file():
+        return load_file(folder)
     if exported:
         return load_export(folder, device)
     return load_ngram(folder) if (folder / ARPA).is_file() else load_pretrained(reference, device)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import lzma
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import quartet
 from quartet.ngram.arpa import read_sizes
 from quartet.ngram.card import ARPA, MANIFEST, NgramCard
 from quartet.ngram.config import NgramConfig, TokenConfig
@@ -62,8 +64,10 @@ def cases() -> Iterator[Case]:
         yield Case("ngram/arpa", what, {"model.arpa": data}, lambda at: open_arpa(at / "model.arpa"), says)
     for what, (data, says) in SIZES.items():
         yield Case("ngram/sizes", what, {"model.arpa": data}, lambda at: read_sizes(at / "model.arpa"), says)
+    for what, (name, data, says) in FILES.items():
+        yield Case("ngram/file", what, {name: data}, lambda at, name=name: quartet.load(at / name), says)  # type: ignore[misc]
     packed = gzipped(SMALL)
-    for what, data in {"gzip cut short": packed[:-12], "no gzip": SMALL}.items():
+    for what, data in {"gzip cut short": packed[:-12], "another gzip": packed[:4] + b"\xff" * 40}.items():
         yield Case(
             "ngram/sizes",
             what,
@@ -186,6 +190,23 @@ ARPAS: dict[str, tuple[bytes, str]] = {
         b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(200),
         "KenLM",
     ),
+}
+
+#: Files that are given as models.
+FILES: dict[str, tuple[str, bytes, str]] = {
+    "xz": (
+        "lm.arpa.xz",
+        lzma.compress(SMALL),
+        "is packed with xz, which KenLM does not read; unpack it: unxz",
+    ),
+    "weights": ("model.safetensors", b"\2\0\0\0\0\0\0\0{}", "is neither an ARPA file nor a binary"),
+    "a text": ("lm.arpa", b"the cat\n", "is neither an ARPA file nor a binary"),
+    "no unknown word": (
+        "lm",
+        SMALL.replace(b"-1.0\t<unk>\t0\n", b"").replace(b"1=5", b"1=4"),
+        "has no <unk>",
+    ),
+    "empty": ("lm.bin", b"", "is neither an ARPA file nor a binary"),
 }
 
 SIZES: dict[str, tuple[bytes, str]] = {
