@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Protocol, TypeVar
 
 from quartet.errors import InputError
 
 
-def reopened(place: Path, fingerprint: str, seed: int) -> Any:
-    """The scorer at a place, as `quartet.load` opens it.
+class Marked(Protocol):
+    """What has a fingerprint, equal only for models that give equal scores."""
 
-    Args:
-        place: a folder or file, absolute.
-        fingerprint: of the scorer that was pickled.
+    @property
+    def fingerprint(self) -> str: ...
+
+
+Model = TypeVar("Model", bound=Marked)
+
+
+def as_pickled(found: Model, place: Path, fingerprint: str) -> Model:
+    """What was found at the place of a pickled model.
 
     Raises:
-        InputError: it is not there, or another one.
+        InputError: it is another model.
     """
-    import quartet
-
-    found = quartet.load(place)
     if found.fingerprint != fingerprint:
-        raise InputError(
-            place,
-            "is no longer the model that was pickled, or its library has another version",
-            "load it again",
-        )
-    if found.seed != seed:
-        found.seed = seed  # type: ignore[misc]  # of n-gram models, whose callers choose it
+        reason = "is no longer the model that was pickled, or its library has another version"
+        raise InputError(place, reason, "load it again")
     return found

@@ -9,6 +9,7 @@ from quartet.export.card import EXPORT, FILES, ExportCard, check_files, load_exp
 from quartet.export.half import read_half
 from quartet.export.scorer import ExportedLM, open_session
 from quartet.models.checkpoint import TOKENIZER, load_card
+from quartet.pickled import as_pickled
 from quartet.scoring.device import check_device
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.tokenizer import TextTokenizer
@@ -33,6 +34,15 @@ def load_export(folder: str | Path, device: str = "cpu") -> LanguageModel | Expo
     made = load_export_card(folder)
     check_files(folder, made)
     return open_files(folder, made, device)
+
+
+def reopened(folder: Path, fingerprint: str) -> LanguageModel | ExportedLM:
+    """The export that was pickled, from its folder.
+
+    Raises:
+        InputError: as :func:`load_export`, or it is another one.
+    """
+    return as_pickled(load_export(folder), folder, fingerprint)
 
 
 def open_files(folder: Path, made: ExportCard, device: str = "cpu") -> LanguageModel | ExportedLM:

@@ -21,7 +21,6 @@ from quartet.export.inputs import Asked, Laid, batches, inputs_of, rows_of
 from quartet.models.checkpoint import ModelCard
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED
-from quartet.pickled import reopened
 from quartet.scoring.means import Progress, TextMeans
 from quartet.scoring.reading import Layer
 from quartet.scoring.unknown import Handling, UnknownTokens, of_tokenizer, unknown_in
@@ -60,7 +59,9 @@ class ExportedLM:
         self._inputs = {one.name for one in session.get_inputs()}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return reopened, (self.folder.resolve(), self.fingerprint, self.seed)
+        from quartet.export.folder import reopened
+
+        return reopened, (self.folder.resolve(), self.fingerprint)
 
     @property
     def name(self) -> str:

@@ -11,8 +11,9 @@ from quartet.errors import InputError
 from quartet.files import sha256
 from quartet.ngram.arpa import PACKED, begins_as_arpa
 from quartet.ngram.config import TokenConfig
-from quartet.ngram.score import BINARY, NgramLM, open_arpa
+from quartet.ngram.score import BINARY, NgramLM, load, open_arpa
 from quartet.ngram.tokens import UNKNOWN, Splitter, splitter
+from quartet.pickled import as_pickled
 
 #: The logarithm to the base of 10 that KenLM makes up for unknown words where a file has none.
 MADE_UP = -99.0
@@ -77,6 +78,16 @@ def load_file(path: str | Path, seed: int = 0) -> NgramLM:
         path,
         seed,
     )
+
+
+def reopened(place: Path, fingerprint: str, seed: int) -> NgramLM:
+    """The model that was pickled, from its file or folder.
+
+    Raises:
+        InputError: as :func:`load_file` and :func:`quartet.ngram.score.load`, or it is another one.
+    """
+    found = load_file(place, seed) if place.is_file() else load(place, seed)
+    return as_pickled(found, place, fingerprint)
 
 
 def in_known_case(model: Any, split: Splitter) -> Splitter:

@@ -20,7 +20,6 @@ from quartet.files import sha256
 from quartet.ngram.arpa import check_start
 from quartet.ngram.card import ARPA, MANIFEST, TOKENIZER, NgramCard, load_card
 from quartet.ngram.tokens import RESERVED, UNKNOWN, Splitter, splitter
-from quartet.pickled import reopened
 from quartet.scoring.unknown import Handling, UnknownTokens, of_tokenizer, unknown_in, words_of
 from quartet.text.tokenizer import TextTokenizer
 
@@ -92,6 +91,8 @@ class NgramLM:
         self._unknown = min(0.0, float(model.score(UNKNOWN, bos=False, eos=False)) * float(np.log(10)))
 
     def __reduce__(self) -> tuple[Any, ...]:
+        from quartet.ngram.file import reopened
+
         return reopened, (self.place.resolve(), self.fingerprint, self.seed)
 
     @property
