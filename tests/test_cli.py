@@ -16,6 +16,8 @@ import quartet
 from pipeline.params import lists as settings
 from quartet import cli, shipped
 from quartet.cli.options import Tokenization, lines_of_input
+from quartet.cli.rescore import file_and_weight
+from quartet.errors import InputError
 from quartet.models.checkpoint import save_model
 from quartet.nbest.bleu import Tokenizer
 from quartet.nbest.formats import FORMATS
@@ -232,6 +234,28 @@ def test_the_mean_and_lists_without_scores_and_bleu(
     mean = row["hypotheses"][0]["lm"]
     assert call(monkeypatch, b"", *base, "--lm-weight", "0", "--no-lowercase", "--no-strip-punctuation") == 0
     assert rows(out)[0]["hypotheses"][0]["lm"] < 2 * mean < 0, "a sum over several tokens"
+
+
+def test_a_weight_stands_behind_the_last_equals_sign_of_a_files_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for text, expected in {
+        "ac": ("ac", 1.0),
+        "ac=0.5": ("ac", 0.5),
+        "exp/lmwt=10/ac.txt": ("exp/lmwt=10/ac.txt", 1.0),
+        "exp/lmwt=10/ac.txt=2e-1": ("exp/lmwt=10/ac.txt", 0.2),
+        "a=1=-3": ("a=1", -3.0),
+        "-=2": ("/dev/stdin", 2.0),
+    }.items():
+        path, weight = file_and_weight(text, "--scores")
+        assert (path.as_posix(), weight) == expected
+    (tmp_path / "ac=0.5").touch()
+    assert file_and_weight("ac=0.5", "--scores") == (Path("ac=0.5"), 1.0)
+    (tmp_path / "ac").touch()
+    with pytest.raises(InputError, match=r"ac and ac=0\.5 are files: which\?; write ac=0\.5=1"):
+        file_and_weight("ac=0.5", "--scores")
+    assert file_and_weight("ac=0.5=1", "--scores") == (Path("ac=0.5"), 1.0)
 
 
 def test_an_input_is_never_overwritten(

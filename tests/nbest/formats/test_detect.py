@@ -59,6 +59,8 @@ def test_what_fits_two_is_refused_until_something_else_tells(tmp_path: Path) -> 
         (b"[1, 2]", "does not look like lists"),
         (b'{"u1": {"hyp_1": {"sco', r"lists:1:\d+: not valid JSON"),
         (b"u1\t\xff\n", "is not UTF-8"),
+        ("0 ||| a ||| f ||| -1\n".encode("utf-16-le"), "lists:1: a NUL byte: .*; if so: iconv -f UTF-16LE"),
+        ('{"u1": {}}\n'.encode("utf-16-be"), "lists:1: a NUL byte: .*; if so: iconv -f UTF-16BE"),
         (b"0 ||| a ||| f ||| -1\n0 ||| b ||| f ||| x\n", 'lists:2: a finite number .* not "x"'),
         (b"a\t-1\nb\t-2\n", "the format nemo needs to be told the beam"),
     ],

@@ -65,17 +65,19 @@ def test_utf_16_that_is_cut_in_a_letter_is_an_error(tmp_path: Path) -> None:
         read_bytes(tmp_path / "lists")
 
 
-def test_the_remedies_for_others_help(tmp_path: Path) -> None:
-    """What cannot be told apart from a damaged file is refused with the command that mends it."""
-    (tmp_path / "lists").write_bytes(TEXT.encode("utf-16-le"))
+@pytest.mark.parametrize("code", ["UTF-16LE", "UTF-16BE"])
+def test_without_a_mark_it_is_refused_with_the_command_that_mends_it(code: str, tmp_path: Path) -> None:
+    (tmp_path / "lists").write_bytes(TEXT.encode(code))
     _, refused = next(lines(tmp_path / "lists"))
     assert isinstance(refused, InputError)
     command, _, new = refused.remedy.removeprefix("if so: ").partition(" > ")
-    assert command.startswith("iconv -f UTF-16LE -t UTF-8 ")
-    assert new == "NEW"
+    assert (command, new) == (f"iconv -f {code} -t UTF-8 {tmp_path / 'lists'}", "NEW")
     if shutil.which("iconv"):
         done = subprocess.run(command.split(), capture_output=True, check=True)
         assert done.stdout.decode("utf-8") == TEXT
+
+
+def test_what_others_unpack_is_refused_with_their_command(tmp_path: Path) -> None:
     (tmp_path / "lists").write_bytes(b"\x28\xb5\x2f\xfd0000")
     with pytest.raises(InputError, match="is packed with zstd, which is not read; unpack it: zstd -d"):
         read_bytes(tmp_path / "lists")

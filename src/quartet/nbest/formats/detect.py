@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from quartet.errors import InputError
 from quartet.nbest.formats import kaldi, moses, nemo, strict, text_file
 
 #: Lines that are looked at; a format fits where it fits most of them.
@@ -17,9 +18,11 @@ def fitting(path: Path) -> list[str]:
     """The names of the formats that the content of a file fits.
 
     Raises:
-        InputError: it cannot be read, is no UTF-8, or begins as JSON and is none.
+        InputError: it cannot be read, is no UTF-8, holds a NUL, or begins as JSON and is none.
     """
     text = text_file.read_text(path).lstrip()
+    if "\0" in text:
+        raise next(line for _, line in text_file.lines(path, closed=False) if isinstance(line, InputError))
     if text.startswith(("{", "[")):
         return _of_json(text, path)
     lines = [line for line in text.split("\n") if line.strip(text_file.BLANK)][:LINES]

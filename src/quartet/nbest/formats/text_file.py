@@ -165,7 +165,8 @@ def number_in(text: str, place: str, what: str = "score") -> float:
 def _decoded(line: bytes, path: str | Path, number: int) -> str | InputError:
     if b"\0" in line:
         reason = "a NUL byte: the file is damaged, no text, or UTF-16 without its mark"
-        return InputError(f"{path}:{number}", reason, f"if so: iconv -f UTF-16LE -t UTF-8 {path} > NEW")
+        code = "UTF-16BE" if number == 1 and line.startswith(b"\0") else "UTF-16LE"
+        return InputError(f"{path}:{number}", reason, f"if so: iconv -f {code} -t UTF-8 {path} > NEW")
     try:
         return line.removesuffix(b"\r").decode("utf-8")
     except UnicodeDecodeError as error:
