@@ -85,5 +85,5 @@ class ScoreCache:
             yield
         except (sqlite3.Error, OSError) as error:
             known = system_error(error)
-            remedy = known.remedy if known else "delete it"
+            remedy = known.remedy if known else "move it away, or name another file"
             raise InputError(self.path, f"cannot be used as a cache of scores ({error})", remedy) from error
