@@ -201,3 +201,45 @@ def test_intervals_are_of_as_many_resamplings_as_are_asked_for(filled: World, st
         return [(row.ci_low, row.ci_high) for row in rows if row.ci_low is not None]
 
     all_different(filled.moved(intervals, {"bootstrap": 50}, {"bootstrap": 3}))
+
+
+def test_differences_of_losses_have_as_many_resamplings_for_each_seed(filled: World) -> None:
+    filled.set(seeds=[4, 2], perplexity__input_lengths=[])
+    for seed in (4, 2):
+        filled.model("tta", "segabert", seed=seed)
+        filled.model("segatron-xl", "bilm", seed=seed)  # whose losses are pseudo-losses too
+    for name in ("tta", "segatron-xl"):
+        filled.run("perplexity", name)
+
+    def differences() -> list[Any]:
+        rows = filled.run("compare_losses")
+        assert {row.seed for row in rows} == {4, 2}
+        return [(row.ci_low, row.ci_high) for row in rows]
+
+    all_different(filled.moved(differences, {"bootstrap": 50}, {"bootstrap": 3}))
+
+
+VECTORS: dict[str, Any] = {
+    "vectors": {"own": {"source": "a.txt", "sha256": None, "format": "glove", "lowercase": True}},
+    "data__root": ".",
+    "bootstrap": 50,
+}
+OTHER_VECTORS: dict[str, Any] = {
+    "vectors__own__source": "b.txt",
+    "vectors__own__lowercase": False,
+    "data__root": "elsewhere",
+    "bootstrap": 3,
+}
+
+
+def test_every_key_of_word_vectors_moves_their_rows(world: World) -> None:
+    """In a set whose capitals the vectors know and whose small letters they know too."""
+    world.task("sts", "one", "stsb", {"test.csv": csv(scored(20, 1)).replace("the ", "The ")})
+    (world.folder / "elsewhere").mkdir()
+    for number, file in enumerate(("a.txt", "b.txt", "elsewhere/a.txt")):
+        lines = [
+            f"{word} {len(word)} {place % (3 + number)} {place * place % 7}\n"
+            for place, word in enumerate(("The", "the", *WORDS, *VERBS))
+        ]
+        (world.folder / file).write_text("".join(lines))
+    all_different(world.moved(lambda: list(map(str, world.run("vectors", "own"))), VECTORS, OTHER_VECTORS))

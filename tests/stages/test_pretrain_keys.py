@@ -21,10 +21,10 @@ from tests.small_corpus import documents
 from tests.stages.world import CORPUS, LAYOUT, TOKENIZER_NAME, World, all_different
 
 TRAINING: dict[str, Any] = {
-    "steps": 5,
+    "steps": 4,
     "batch_size": 4,
     "learning_rate": 0.3,
-    "warmup": 0.5,
+    "warmup": 0.25,
     "schedule": "linear",
     "schedule_steps": 0,
     "weight_decay": 0.01,
@@ -33,7 +33,7 @@ TRAINING: dict[str, Any] = {
     "clip": 0.1,
     "precision": "fp32",
     "validate_every": 2,
-    "validation_batches": 0,
+    "validation_batches": 2,
     "loss_on_specials": False,
 }
 SIZES: dict[str, Any] = {

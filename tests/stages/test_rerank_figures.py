@@ -219,8 +219,18 @@ def test_every_key_moves_its_rows(
 
 def test_as_many_resamplings_as_are_asked_for_with_the_models_seed(table: Table) -> None:
     """Of one resampling both ends of an interval are its one value; another seed draws another."""
-    set_keys(table.workspace, {"bootstrap": 1, "seeds": [1, 2]})
-    rerank.rerank(ONE)
+    set_keys(table.workspace, {"bootstrap": 1, "seeds": [1, 2], "rerank.combine": [[ONE, OTHER]]})
+    rows = [row for row in table.rows().values() if row.ci_low is not None]
+    assert {row.table for row in rows} == {"rerank", "rerank-length", "rerank-pairs", "reference-perplexity"}
+    assert {row.system for row in rows} >= {
+        ONE,
+        OTHER,
+        f"{ONE}-and-{OTHER}",
+        f"{ONE} - {OTHER}",
+        "first-pass",
+    }
+    assert [row for row in rows if row.ci_low != row.ci_high] == []
     found = [row for row in read_results(LAYOUT.rows("rerank", ONE)) if row.metric == "wer"]
-    assert all(row.ci_low == row.ci_high for row in found)
     assert len({row.ci_low for row in found if row.split == "test"}) == 2
+    for stage in ("combine", "compare"):
+        assert {row.seed for row in read_results(LAYOUT.rows(stage))} == {1, 2}
