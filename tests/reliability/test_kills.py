@@ -18,6 +18,7 @@ import pytest
 
 from pipeline import mend
 from pipeline.mlflow_store import Store
+from quartet.errors import InputError
 from quartet.files import TEMPORARY, sha256
 from stages.download import download
 from stages.encode import encode
@@ -162,6 +163,24 @@ def test_what_a_killed_dvc_left_unreadable_is_removed(
         Path("dvc.lock").write_text(content)
         mend.mend()
         assert Path("dvc.lock").is_file(), "DVC reads it, and takes the rest from its cache of runs"
+
+
+@pytest.mark.parametrize("temporary", [True, False], ids=["used", "just cloned"])
+def test_the_conflicts_of_a_merge_are_named_and_left(folder: Path, temporary: bool) -> None:
+    """As git writes them: each side's entry between marks."""
+    if not temporary:
+        shutil.rmtree(".dvc")
+    second = LOCKED.index("  segment")
+    ours, theirs = LOCKED[second:], LOCKED[second:].replace("9d6a", "1234")
+    conflict = f"{LOCKED[:second]}<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> other\n"
+    Path("dvc.lock").write_text(conflict)
+    with pytest.raises(InputError, match=rf"dvc\.lock:{LOCKED[:second].count(chr(10)) + 1}: "):
+        mend.mend()
+    assert Path("dvc.lock").read_text() == conflict
+    Path("dvc.lock").write_text(LOCKED)
+    Path("params.yaml").write_text("<<<<<<< HEAD\nseeds: [1]\n=======\nseeds: [2]\n>>>>>>> other\n")
+    with pytest.raises(InputError, match=r"params\.yaml:1: "):
+        mend.mend()
 
 
 def test_nothing_is_mended_while_a_dvc_is_at_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
