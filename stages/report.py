@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Collection
@@ -21,7 +22,7 @@ from pipeline.timing import read_timings
 from pipeline.tracking import stage_run, sync
 from quartet.errors import InputError
 from quartet.evaluation.attention_maps import read_article
-from quartet.files import atomic_dir, atomic_path, sha256
+from quartet.files import TEMPORARY, atomic_dir, atomic_path, sha256
 from quartet.report import figures, overview, runtime_figure
 from quartet.report.attention_figure import attention_maps
 from quartet.report.facts import Facts
@@ -44,8 +45,7 @@ def report() -> None:
     layout = Layout(params.experiment)
     found = results(params, layout)
     with stage_run(params, "report") as run:
-        write_report(params, layout, found)
-        write_times(params, layout, found)
+        write_whole(params, layout, found)
         for name in (*REPORT, layout.times.name):
             run.log_artifact(layout.report / name)
         run.log_results(found)
@@ -55,31 +55,46 @@ def report() -> None:
     say(f"{len(found)} results -> {layout.report / 'README.md'} and index.html; times -> {layout.times}")
 
 
-def write_report(params: Params, layout: Layout, found: list[Result]) -> None:
-    """Everything that equal results make equal to the byte: no duration, and of the device its kind alone."""
+def write_whole(params: Params, layout: Layout, found: list[Result]) -> None:
+    """Put a new report in the place of the old one when all of it is made: whatever fails, the old one stays."""
     layout.report.mkdir(parents=True, exist_ok=True)
+    for left in layout.report.glob(f"{TEMPORARY}*"):  # by one that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=layout.report) as kept:
+        draft = Path(kept)
+        write_report(params, layout, found, draft)
+        write_times(params, layout, found, draft / layout.times.name)
+        for name in (*REPORT, layout.times.name):
+            target = layout.report / name
+            if target.is_dir():
+                target.rename(draft / f"{name}.old")
+            (draft / name).replace(target)
+
+
+def write_report(params: Params, layout: Layout, found: list[Result], place: Path) -> None:
+    """Everything that equal results make equal to the byte: no duration, and of the device its kind alone."""
     device = computed_on(found, params.models)
-    write_results(layout.report / "results.jsonl", found)
-    with atomic_dir(layout.report / "metrics") as folder:
+    write_results(place / "results.jsonl", found)
+    with atomic_dir(place / "metrics") as folder:
         views.write_metrics(folder, views.metrics(found))
     facts = gather(params, layout, device, {})
-    with atomic_dir(layout.report / "plots") as folder:
+    with atomic_dir(place / "plots") as folder:
         training, weights = curves(params, layout)
         views.write_table(folder / "validation.csv", views.validation(training, facts))
         views.write_table(folder / "weights.csv", views.weights(weights))
         views.write_table(folder / "input-lengths.csv", views.input_lengths(found))
-    with atomic_dir(layout.report / "figures") as folder:
+    with atomic_dir(place / "figures") as folder:
         pictures = draw(folder, params, layout, found, facts)
     facts = replace(facts, figures=pictures)
     whole = document(found, facts)
-    write_pages(layout.report, readme(whole), page(whole, layout.report, facts))
+    write_pages(place, readme(whole), page(whole, place, facts))
 
 
-def write_times(params: Params, layout: Layout, found: list[Result]) -> None:
+def write_times(params: Params, layout: Layout, found: list[Result], place: Path) -> None:
     """What differs from run to run, in a folder of its own: timings.jsonl, and from it two pages."""
     timed, took = timings(layout), durations(params, layout)
-    layout.times.mkdir(parents=True, exist_ok=True)
-    write_results(layout.times / "timings.jsonl", [*timed, *took])
+    place.mkdir(parents=True, exist_ok=True)
+    write_results(place / "timings.jsonl", [*timed, *took])
     facts = gather(params, layout, computed_on([*took, *found], params.models), {})
     with tempfile.TemporaryDirectory() as kept:  # the pictures stand within the page alone
         folder = Path(kept)
@@ -91,7 +106,7 @@ def write_times(params: Params, layout: Layout, found: list[Result]) -> None:
         }
         pictures = replace(facts, figures={name: f"{name}.svg" for name, done in drawn.items() if done})
         rows = [*timed, *took]
-        write_pages(layout.times, readme(times(rows, facts)), page(times(rows, pictures), folder, pictures))
+        write_pages(place, readme(times(rows, facts)), page(times(rows, pictures), folder, pictures))
 
 
 def write_pages(folder: Path, markdown: str, html: str) -> None:

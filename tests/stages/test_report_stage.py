@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.layout import Layout
-from pipeline.params import load
+from pipeline.params import Params, load
+from quartet.errors import InputError
+from quartet.files import TEMPORARY
 from quartet.results import Result
 from stages import report
 from stages.report import NOT_NOTED, computed_on
@@ -71,17 +73,55 @@ def test_no_rows_have_no_device() -> None:
     assert not computed_on([], MODELS)
 
 
-@pytest.mark.usefixtures("workspace")
-def test_a_run_with_other_durations_changes_the_files_of_the_times_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    params, layout, found = load(), Layout("tiny"), results()
+@pytest.fixture
+def made_up(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Params, Layout, list[Result]]:
+    """Everything that the report reads, without a run."""
     monkeypatch.setattr(
         report, "gather", lambda params, layout, device, figures: replace(facts(), device=device)
     )
     monkeypatch.setattr(report, "curves", lambda params, layout: (loss_curves(), wer_curves()))
     monkeypatch.setattr(report, "read_article", lambda path: path)
     monkeypatch.setattr(report, "attention_maps", lambda path, maps: False)
+    monkeypatch.setattr(report, "timings", lambda layout: timings())
+    monkeypatch.setattr(report, "durations", lambda params, layout: [])
+    return load(), Layout("tiny"), results()
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("broken", ["curves", "draw", "durations", "write_times"])
+def test_a_mistake_leaves_the_old_report(
+    made_up: tuple[Params, Layout, list[Result]], broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the next good run leaves nothing of the one that failed, nor of one that was killed."""
+    params, layout, found = made_up
+    report.write_whole(params, layout, found)
+    old = files(layout.report)
+
+    def fails(*_: object) -> None:
+        raise InputError("curves", "broken")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(report, broken, fails)
+        with pytest.raises(InputError, match="broken"):
+            report.write_whole(params, layout, found[:-20])
+    assert files(layout.report) == old
+    (layout.report / f"{TEMPORARY}killed").mkdir()
+    report.write_whole(params, layout, found[:-20])
+    new = files(layout.report)
+    assert new["results.jsonl"].count(b"\n") == old["results.jsonl"].count(b"\n") - 20
+    assert {path.name for path in layout.report.iterdir()} == {*report.REPORT, "times"}
+
+
+def test_a_run_with_other_durations_changes_the_files_of_the_times_alone(
+    made_up: tuple[Params, Layout, list[Result]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params, layout, found = made_up
 
     def written(slower: float, device: str) -> dict[Path, bytes]:
         timed = [
@@ -95,8 +135,7 @@ def test_a_run_with_other_durations_changes_the_files_of_the_times_alone(
         ]
         monkeypatch.setattr(report, "timings", lambda layout: timed)
         monkeypatch.setattr(report, "durations", lambda params, layout: lasted)
-        report.write_report(params, layout, found)
-        report.write_times(params, layout, found)
+        report.write_whole(params, layout, found)
         return {path: path.read_bytes() for path in layout.report.rglob("*") if path.is_file()}
 
     first, second = written(1.5, "cpu (2 threads, A)"), written(1.7, "cpu (1 thread, B, jemalloc)")
