@@ -38,6 +38,11 @@ class Layout:
         """What of the report differs from run to run: timings.jsonl, README.md, index.html; no outputs of DVC's."""
         return self.report / "times"
 
+    @property
+    def removed(self) -> Path:
+        """Outputs that no entry makes any more, each at its old place below it: see :mod:`pipeline.removed`."""
+        return self.artifacts / "removed"
+
     def raw(self, corpus: str) -> Path:
         """The fetched source of a corpus and its manifest; :func:`pipeline.fetch.fetched` finds the source in it."""
         return self.artifacts / "raw" / corpus
@@ -184,6 +189,15 @@ class Layout:
         return self.artifacts / "notes" / stage / f"{variant or stage}.json"
 
     @property
+    def all_runtime_inputs(self) -> Path:
+        """What is timed of all models."""
+        return self.artifacts / "runtime-inputs"
+
+    def runtime_inputs(self, model: str) -> Path:
+        """The digests of the model's files and of the text, which the run-time study depends on."""
+        return self.all_runtime_inputs / f"{model}.json"
+
+    @property
     def timed(self) -> Path:
         """What the run-time study timed, the same bytes for the same models and settings."""
         return self.artifacts / "runtime.json"
@@ -250,7 +264,7 @@ STAGES: dict[str, Stage] = {
     "catalogue": Stage(
         _once,
         lambda layout, params, _: layout.catalogue(layout.all_nbest),
-        ("names.nbest", "names.tasks", "evaluate.rerank", "evaluate.attention"),
+        ("names.nbest", "names.tasks", "evaluate.rerank", "evaluate.attention", "runtime.models"),
     ),
     "tasks": Stage(
         lambda params: tuple(params.tasks),
@@ -268,7 +282,11 @@ STAGES: dict[str, Stage] = {
     "nbest": Stage(
         lambda params: tuple(params.nbest),
         lambda layout, params, name: layout.nbest(name) / MANIFEST,
-        ("nbest.{}",),
+        (
+            *("nbest.{}.format", "nbest.{}.folder", "nbest.{}.dev", "nbest.{}.test", "nbest.{}.metric"),
+            *("nbest.{}.bleu", "nbest.{}.beam", "nbest.{}.hypotheses", "nbest.{}.skip_malformed"),
+            *("nbest.{}.skip_missing", "nbest.{}.scores_are"),
+        ),
     ),
     "pretrain": Stage(
         lambda params: tuple(params.models), _rows("pretrain"), ("models.{}", "seeds", "device", "threads")
@@ -285,18 +303,32 @@ STAGES: dict[str, Stage] = {
         ("pretrained.{}",),
     ),
     "ngram": Stage(
-        lambda params: tuple(params.ngrams), _rows("ngram"), ("ngrams.{}", "perplexity", "bootstrap", "seeds")
+        lambda params: tuple(params.ngrams),
+        _rows("ngram"),
+        ("ngrams.{}", "perplexity.tokens_per_document", "bootstrap", "seeds"),
     ),
     "rerank": Stage(
         lambda params: tuple(params.evaluate.rerank),
         _rows("rerank"),
-        ("rerank", "nbest", "bootstrap", "device", "threads"),
+        (
+            *("rerank.weights", "rerank.score", "rerank.lengths", "judging"),
+            *("seeds", "bootstrap", "device", "threads"),
+        ),
     ),
-    "combine": Stage(_once, _rows("combine"), ("rerank", "nbest", "evaluate.rerank", "seeds", "bootstrap")),
+    "combine": Stage(
+        _once,
+        _rows("combine"),
+        (
+            *("rerank.weights", "rerank.lengths", "rerank.combine", "judging", "evaluate.rerank"),
+            *("seeds", "bootstrap"),
+        ),
+    ),
     "compare": Stage(
-        _once, _rows("compare"), ("rerank.combine", "nbest", "evaluate.rerank", "seeds", "bootstrap")
+        _once, _rows("compare"), ("rerank.combine", "judging", "evaluate.rerank", "seeds", "bootstrap")
     ),
-    "sts": Stage(lambda params: tuple(params.evaluate.sts), _rows("sts"), ("bootstrap", "device", "threads")),
+    "sts": Stage(
+        lambda params: tuple(params.evaluate.sts), _rows("sts"), ("seeds", "bootstrap", "device", "threads")
+    ),
     "wordsim": Stage(
         lambda params: tuple(params.evaluate.wordsim), _rows("wordsim"), ("bootstrap", "device", "threads")
     ),
@@ -309,8 +341,11 @@ STAGES: dict[str, Stage] = {
         _once,
         _rows("baselines"),
         (
-            *("nbest", "rerank.lengths", "bootstrap", "finetune.folds", "word2vec", "perplexity", "seeds"),
-            *("glue.limit", "nli", "squad", "race"),
+            *("names.corpora", "names.tokenizers", "judging", "rerank.lengths", "bootstrap"),
+            *("finetune.folds", "word2vec", "perplexity.tokens_per_document", "seeds", "glue.limit"),
+            *("nli.sets", "nli.limit", "squad.epochs", "squad.held_out", "squad.train_limit"),
+            *("squad.judged_limit", "squad.max_answer"),
+            *("race.epochs", "race.train_limit", "race.judged_limit"),
         ),
     ),
     "vectors": Stage(
@@ -337,7 +372,7 @@ STAGES: dict[str, Stage] = {
     "blimp": Stage(
         lambda params: tuple(params.evaluate.blimp),
         _rows("blimp"),
-        ("blimp", "bootstrap", "device", "threads"),
+        ("blimp", "seeds", "bootstrap", "device", "threads"),
     ),
     "attention": Stage(
         lambda params: tuple(params.evaluate.attention),

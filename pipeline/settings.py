@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -20,14 +21,15 @@ from quartet.files import atomic_path
 SETTINGS, PARAMS = Path("artifacts/settings.json"), Path("params.yaml")
 #: DVC sets it for what it runs.
 DVC_STAGE = "DVC_STAGE"
-#: What the entries are called: stages that read what others made of them depend on this, not on the entries.
-NAMES = "names"
+#: Parts of the settings that stages depend on in the place of whole entries: see :class:`pipeline.params.Params`.
+PARTS = ("names", "judging")
 WRITE = "run `dvc repro settings`"
 
 
 def write(params: Params) -> None:
     """Write every setting with its value, in the order of params.yaml; the defaults are filled in."""
-    settings = {**TypeAdapter(Params).dump_python(params, mode="json"), NAMES: params.names}
+    settings = TypeAdapter(Params).dump_python(params, mode="json")
+    settings |= {part: TypeAdapter(Any).dump_python(getattr(params, part), mode="json") for part in PARTS}
     with atomic_path(SETTINGS) as temporary:
         temporary.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -43,7 +45,8 @@ def load() -> Params:
     wanted = read_params(PARAMS) if by_hand else None
     try:
         settings = json.loads(read())
-        settings.pop(NAMES, None)
+        for part in PARTS:
+            settings.pop(part, None)
         params = TypeAdapter(Params).validate_json(json.dumps(settings), strict=True)
     except FileNotFoundError:
         raise InputError(SETTINGS, "no such file", WRITE) from None

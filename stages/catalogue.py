@@ -23,6 +23,7 @@ def catalogue() -> None:
         layout.all_nbest: sorted(params.nbest),
         layout.all_rescored: sorted(params.evaluate.rerank),
         layout.all_attention: sorted(params.evaluate.attention),
+        layout.all_runtime_inputs: sorted(params.runtime.models),
     }
     for kind in itertools.chain(*TASK_STAGES.values()):
         names[layout.tasks(kind)] = sorted(name for name, task in params.tasks.items() if task.kind == kind)

@@ -119,6 +119,25 @@ class Pipeline:
         self.note_outs()
         return ran(self.dvc("repro"))
 
+    @property
+    def artifacts(self) -> Path:
+        """What the experiment has made."""
+        return self.folder / "artifacts" / "tiny"
+
+    def made(self) -> list[Path]:
+        """Every output, those of removed entries apart."""
+        removed = self.artifacts / "removed"
+        return [
+            path for path in self.artifacts.rglob("*") if path.is_file() and not path.is_relative_to(removed)
+        ]
+
+    def cloned(self) -> Pipeline:
+        """The same without what git ignores, and with what DVC brings of it."""
+        own = self.copied(self.folder.with_name(f"{self.folder.name}-clone"))
+        shutil.rmtree(own.folder / "artifacts")
+        own.dvc("checkout")
+        return own
+
     def copied(self, folder: Path) -> Pipeline:
         """The same in another folder."""
         own = copy.copy(self)
@@ -173,6 +192,15 @@ EDITS: dict[str, Edit] = {
     ),
     "a number of one model": setting("steps: 30", "steps: 31"),
     "a number of an evaluation": setting("weights: exact", "weights: {start: 0.0, stop: 1.0, step: 0.5}"),
+    "where lists come from, in words": setting("origin: ", "origin: here, "),
+    "the licence of a corpus": setting("license: CC BY-SA 3.0", "license: CC BY-SA 4.0"),
+    "how lists are read": setting("    metric: wer", "    metric: wer\n    hypotheses: 5"),
+    "how lists are judged": setting("strip_punctuation: true", "strip_punctuation: false"),
+    "a number of a fine-tuning": setting(
+        "squad: {epochs: 1, batch_size: 8", "squad: {epochs: 1, batch_size: 4"
+    ),
+    "systems weighed together": setting("combine: []", "combine: [[tta, ngram-3]]"),
+    "input lengths": setting("input_lengths: [8, 32]", "input_lengths: [8, 16]"),
     "a comment in params.yaml": setting("seeds:", "# a comment\nseeds:"),
     "the number of processes": setting("threads: 1", "threads: 1\nworkers: 1"),
 }

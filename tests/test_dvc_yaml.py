@@ -14,11 +14,12 @@ import pipeline.settings
 from pipeline.layout import STAGES, Layout, instances, record
 from pipeline.params import load
 from pipeline.params.yaml_file import read_yaml
+from pipeline.removed import PLACES, outputs
 from stages.report import REPORT
 from tests.imports import ROOT
 
 #: Leave no record: they come before it, or are the record.
-SILENT = {"code", "settings", "report"}
+SILENT = {"code", "settings", "runtime-inputs", "report"}
 CODE, SETTINGS = str(pipeline.code.DIGESTS), str(pipeline.settings.SETTINGS)
 
 DEFINITIONS: dict[str, dict[str, Any]] = {
@@ -71,7 +72,9 @@ def name_of(stage: str, variant: str) -> str:
 
 def test_the_stages_are_those_that_mlflow_and_the_results_know(resolved: dict[str, Any]) -> None:
     params = load(ROOT / "presets" / "sample.yaml")
-    assert set(resolved) - SILENT == {name_of(*instance) for instance in instances(params)}
+    assert {name for name in resolved if name.split("@")[0] not in SILENT} == {
+        name_of(*instance) for instance in instances(params)
+    }
 
 
 def test_every_stage_writes_its_record_where_the_layout_says(resolved: dict[str, Any]) -> None:
@@ -80,6 +83,19 @@ def test_every_stage_writes_its_record_where_the_layout_says(resolved: dict[str,
         outs = [Path(out.def_path) for out in resolved[name_of(stage, variant)].outs]
         path = record(params, stage, variant)
         assert any(path == out or path.is_relative_to(out) for out in outs), (stage, variant)
+
+
+@pytest.mark.parametrize("preset", ["tiny", "small", "paper-nmt"])
+def test_what_a_removed_entry_had_made_is_known_by_what_dvc_yaml_makes(preset: str, tmp_path: Path) -> None:
+    """Every output of a preset's stages, code, settings and report apart, and no other path."""
+    params = load(ROOT / "presets" / f"{preset}.yaml")
+    layout = Layout(params.experiment)
+    for stages in resolved_with(preset, tmp_path):
+        outs = [Path(out.def_path) for stage in stages.values() for out in stage.outs]
+        below = {path for path in outs if path.is_relative_to(layout.artifacts)}
+        assert outputs(params, layout) == below
+        for path in below:
+            assert any(path.relative_to(layout.artifacts).match(place) for place in PLACES), path
 
 
 def test_the_settings_that_are_logged_are_those_that_re_run_a_stage(resolved: dict[str, Any]) -> None:

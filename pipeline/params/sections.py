@@ -276,8 +276,15 @@ class Params:
             "pretrained",
             "ngrams",
             "translators",
+            "recognisers",
             "vectors",
             "nbest",
         )
         tasks = [f"{task.kind}/{name}" for name, task in self.tasks.items()]
         return {**{section: list(getattr(self, section)) for section in sections}, "tasks": tasks}
+
+    @property
+    def judging(self) -> dict[str, dict[str, object]]:
+        """By set of N-best lists how it is judged and reranked, without where it comes from and what is said of it."""
+        keys = ("metric", "bleu", "normalise", "score", "weights")
+        return {name: {key: getattr(one, key) for key in keys} for name, one in self.nbest.items()}
