@@ -33,8 +33,9 @@ DATABASE = "mlflow.db"
 DVC_COPIES = "/.dvc/tmp/exps/"
 #: How long a writer waits for the others, in seconds.
 PATIENCE = 120.0
-#: MLflow takes at most so many metrics in one call.
+#: MLflow takes at most so many metrics, and parameters, in one call.
 BATCH = 1000
+PARAMS_BATCH = 100
 #: The tags of an experiment that hold states of MLflow's pages, as its button "share" writes them.
 VIEW = "mlflow.sharedViewState."
 #: Else MLflow asks its reader whether the experiment is about agents.
@@ -58,6 +59,11 @@ def tracking_uri() -> str:
         return given
     repository, copied, _ = str(Path.cwd()).partition(DVC_COPIES)
     return f"sqlite:///{repository}/{DATABASE}" if copied else f"sqlite:///{DATABASE}"
+
+
+def in_copy() -> bool:
+    """Whether this is the folder of an experiment that DVC runs beside the repository, whose state it is not."""
+    return DVC_COPIES in f"{Path.cwd()}/"
 
 
 def open_store(experiment: str) -> Store:
@@ -146,6 +152,14 @@ class Store:
         runs = self._search(" and ".join(wanted))
         return [(run.info.run_id, run.data.tags[key]) for run in runs if key in run.data.tags]
 
+    def rename(self, run_id: str, name: str) -> None:
+        """Give a run another name."""
+        self.again(lambda: self.client.update_run(run_id, name=name))
+
+    def params_of(self, run_id: str) -> dict[str, str]:
+        """The parameters of a run."""
+        return dict(self._run(run_id).data.params)
+
     def contents(self) -> dict[tuple[str, str], str]:
         """(run's name, hash of its record) of every finished run -> its id."""
         return {
@@ -161,8 +175,9 @@ class Store:
 
         known = self._run(run_id).data.params
         new = [Param(key, value) for key, value in params.items() if key not in known]
-        if new:
-            self.again(lambda: self.client.log_batch(run_id, params=new))
+        for start in range(0, len(new), PARAMS_BATCH):
+            part = new[start : start + PARAMS_BATCH]
+            self.again(lambda part=part: self.client.log_batch(run_id, params=part))  # type: ignore[misc]
 
     def metrics(
         self, run_id: str, points: Iterable[tuple[str, float, int]], model_id: str | None = None

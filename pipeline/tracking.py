@@ -19,7 +19,6 @@ os.environ["MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"] = "true"
 os.environ["DO_NOT_TRACK"] = "true"
 os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 
-import csv
 import logging
 import math
 import time
@@ -39,7 +38,7 @@ from pipeline.timing import Stopwatch, read_timings
 from pipeline.tracked import models, repro
 from pipeline.tracked.inputs import Input, in_words, inputs
 from pipeline.tracked.names import MOST_VALUE, metric_name, numbers, run_name, run_tags, stage_params
-from pipeline.tracked.summary import summarise
+from pipeline.tracked.summary import curve_points, summarise
 from quartet.errors import InputError
 from quartet.files import read_json, sha256, write_json
 from quartet.results import Result, read_results
@@ -368,7 +367,7 @@ def sync(params: Params, rows: Sequence[Result] = ()) -> list[str]:
         _log_models(store, made, params, stage, variant)
         restored.append(name)
     if rows:
-        summarise(store, params, rows, known, parent)
+        summarise(store, params, rows, parent)
     _close(store, (parent,), "FINISHED")
     return restored
 
@@ -440,8 +439,6 @@ def _seconds(rows: list[dict[str, Any]]) -> dict[str, float]:
 
 def _log_curve(run: Run, path: Path) -> None:
     """The validation losses of a training, under the names that a live training gives them."""
-    with open(path, newline="", encoding="utf-8") as file:
-        for point in csv.DictReader(file):
-            name = f"validation_loss/seed-{point['seed']}"
-            run.log_metric(name, float(point["loss"]), int(point["step"]))
+    for name, value, step in curve_points(path):
+        run.log_metric(name, value, step)
     run.log_artifact(path)

@@ -76,10 +76,11 @@ def is_reading(system: str, model: str) -> bool:
     return system.startswith((f"{model}/", f"{model}-intact"))
 
 
-def stage_params(params: Params, stage: str, variant: str) -> dict[str, str]:
+def stage_params(params: Params, stage: str, variant: str, named: bool = False) -> dict[str, str]:
     """The settings of one stage instance, flat, within MLflow's lengths.
 
-    The instance's own name is left out, so that runs of models share these names too: ``models.layers``.
+    The instance's own name is left out unless `named`, so that runs of models share these names too:
+    ``models.layers``.
     """
     flat: dict[str, str] = {}
     for key in STAGES[stage].params if stage in STAGES else REPORT_PARAMS:
@@ -87,7 +88,7 @@ def stage_params(params: Params, stage: str, variant: str) -> dict[str, str]:
         for part in key.split("."):
             name = variant if part == "{}" else part
             value = value[name] if isinstance(value, dict) else getattr(value, name)
-        flat.update(_flat(key.replace(".{}", ""), _plain(value)))
+        flat.update(_flat(key.replace("{}", variant) if named else key.replace(".{}", ""), _plain(value)))
     return flat
 
 

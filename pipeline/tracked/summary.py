@@ -6,19 +6,23 @@ row, logs a run for each model and each baseline: these are the rows that MLflow
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from statistics import fmean
+from pathlib import Path
 
 from pipeline.layout import Layout, instances
-from pipeline.mlflow_store import Store
+from pipeline.mlflow_store import Store, in_copy
 from pipeline.params import Params
-from pipeline.tracked import models
+from pipeline.tracked import models, repro
+from pipeline.tracked.columns import Point, columns_of, mean, points_of, reading_of
+from pipeline.tracked.depends import settings_of
 from pipeline.tracked.inputs import Input, inputs
-from pipeline.tracked.names import is_reading, metric_name, model_tags, run_tags, stage_params
+from pipeline.tracked.names import is_reading, model_tags, run_tags
 from quartet.results import Result
 
 STAGE = "model"
@@ -41,47 +45,44 @@ OTHERS = ("accuracy", "f1", "em", "matthews")
 READINGS = ("", "context")
 #: Columns of the view at most; MLflow's own picker offers the others.
 COLUMNS = 14
-#: Significant digits of a model's results in its own run.
-DIGITS = 5
+#: Whether the newest report shows a row.
+CURRENT = "current"
+#: How many settings the name of an earlier row has, and how many characters.
+NAMED, MOST_NAME = 2, 100
 #: Widths in the view, in pixels: a heading shows its whole name.
 CHARACTER, PADDING = 6, 24
 #: Characters that MLflow keeps of a run's description.
 LONGEST = 8000
 
 
-def summarise(
-    store: Store,
-    params: Params,
-    rows: Iterable[Result],
-    known: Mapping[tuple[str, str], str],
-    parent: str | None,
-) -> list[str]:
-    """Log a run for each system whose results no run stands for, and set the experiment's view and description.
+def summarise(store: Store, params: Params, rows: Iterable[Result], parent: str | None) -> list[str]:
+    """Log a row for each system whose figures or settings no row has, and say which rows are the present state.
+
+    The tag `current` is ``true`` for the rows of this report alone; a row that loses it is named by what differs. An
+    experiment that DVC runs in a copy is not the state of the repository: its rows are not current, and have its name.
 
     Returns:
         the names of the systems that were new.
     """
     by_system = grouped(params, rows)
-    logged = []
+    systems = dict(store.tagged("system", {"stage": STAGE}))
+    known = {
+        (systems[run_id], content): run_id for run_id, content in store.tagged("content", {"stage": STAGE})
+    }
+    logged, present = [], {}
     for system, own in reversed(by_system.items()):  # the newest stands on top: the first model
-        content = hashlib.sha256(json.dumps([asdict(row) for row in own]).encode()).hexdigest()
-        if (system, content) in known:
-            continue
-        tags = {**run_tags(params, STAGE, system), **model_tags(params, system), "system": system}
-        if parent is not None:  # no child of it: MLflow folds children away
-            tags["repro"] = parent
-        run_id = store.create(system, {**tags, "mlflow.source.name": "stages.report"})
-        if system in params.models:
-            store.params(run_id, stage_params(params, "pretrain", system))
-        model_id = _model_of(store, params, system)
-        points = [(metric_name(row, system), shown(row.value), _step(params, row)) for row in own]
-        store.metrics(run_id, points, model_id)
-        if model_id is not None:
-            store.reads_model(run_id, model_id)
-        store.inputs(run_id, _inputs(params, system))
-        store.tags(run_id, {"content": content})
-        store.end(run_id, "FINISHED")
-        logged.append(system)
+        settings = settings_of(params, system)
+        content = _content(own, settings)
+        if (system, content) not in known:
+            known[system, content] = _log(store, params, system, own, settings, parent)
+            store.tags(known[system, content], {"content": content})
+            logged.append(system)
+        present[system] = known[system, content]
+    if in_copy():
+        for system in logged:
+            store.rename(present[system], f"{os.environ.get(repro.DVC_EXP_NAME, 'experiment')} {system}")
+        return logged
+    mark(store, present)
     columns = headlines(by_system)
     text = description(params, by_system, columns, True)
     if len(text) > LONGEST:
@@ -90,6 +91,81 @@ def summarise(
     if parent is not None:
         store.tags(parent, {"mlflow.note.content": text})
     return logged
+
+
+def _content(own: Sequence[Result], settings: Mapping[str, str]) -> str:
+    """A hash of all that a row says."""
+    told = [[asdict(row) for row in own], sorted(settings.items())]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def _log(
+    store: Store,
+    params: Params,
+    system: str,
+    own: Sequence[Result],
+    settings: Mapping[str, str],
+    parent: str | None,
+) -> str:
+    """The id of a new row with a system's figures, settings, data sets, and the curve of its training."""
+    tags = {**run_tags(params, STAGE, system), **model_tags(params, system), "system": system}
+    if parent is not None:  # no child of it: MLflow folds children away
+        tags["repro"] = parent
+    run_id = store.create(system, {**tags, CURRENT: "false", "mlflow.source.name": "stages.report"})
+    store.params(run_id, settings)
+    model_id = _model_of(store, params, system)
+    store.metrics(run_id, points_of(columns_of(own, system)), model_id)
+    curve = Layout(params.experiment).curve(system)
+    if system in params.models and curve.is_file():
+        store.metrics(run_id, curve_points(curve))
+    if model_id is not None:
+        store.reads_model(run_id, model_id)
+    store.inputs(run_id, _inputs(params, system))
+    store.end(run_id, "FINISHED")
+    return run_id
+
+
+def mark(store: Store, present: Mapping[str, str]) -> None:
+    """Tag the rows of this report as current, and name those that were by what they had otherwise.
+
+    Args:
+        present: by system, the id of its row.
+    """
+    before = dict(store.tagged("system", {"stage": STAGE, CURRENT: "true"}))
+    for run_id, system in before.items():
+        if present.get(system) != run_id:
+            now = store.params_of(present[system]) if system in present else None
+            store.tags(run_id, {CURRENT: "false"})
+            store.rename(run_id, earlier_name(system, store.params_of(run_id), now))
+    for system, run_id in present.items():
+        if run_id not in before:
+            store.tags(run_id, {CURRENT: "true"})
+            store.rename(run_id, system)
+
+
+def earlier_name(system: str, had: Mapping[str, str], now: Mapping[str, str] | None) -> str:
+    """The name of a row that is no longer current, what differs first: ``layers=1 tta``.
+
+    Args:
+        had: its settings.
+        now: those of the row in its place; None where the system was removed.
+    """
+    if now is None:
+        return f"removed {system}"
+    differs = [key for key in had if key in now and had[key] != now[key]]
+    if not differs:
+        return f"earlier {system}"
+    words = [f"{key.removeprefix('models.')}={had[key]}" for key in differs[:NAMED]]
+    return " ".join([*words, *(["..."] if len(differs) > NAMED else []), system])[:MOST_NAME]
+
+
+def curve_points(path: Path) -> list[Point]:
+    """The validation losses of a training, a metric a seed, as a live training logs them."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return [
+            (f"validation_loss/seed-{point['seed']}", float(point["loss"]), int(point["step"]))
+            for point in csv.DictReader(file)
+        ]
 
 
 def grouped(params: Params, rows: Iterable[Result]) -> dict[str, list[Result]]:
@@ -106,25 +182,21 @@ def grouped(params: Params, rows: Iterable[Result]) -> dict[str, list[Result]]:
 
 def headlines(by_system: Mapping[str, Sequence[Result]]) -> list[str]:
     """The names of the metrics that the view shows, in the order of the tables."""
-    tables = list(dict.fromkeys(row.table for own in by_system.values() for row in own))
-    order = sorted(tables, key=lambda table: (*HEADLINES, table).index(table))
+    there: defaultdict[str, set[str]] = defaultdict(set)
+    for own in by_system.values():
+        for row in own:
+            there[row.table].add(row.metric)
+    found: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for system, own in by_system.items():
+        for name, (row, *_) in columns_of(own, system).items():
+            if row.split != "dev" and reading_of(row, system) in READINGS:
+                found[row.table, row.metric].append(name)
     names: list[str] = []
-    for table in order:
-        rows = [(system, row) for system, own in by_system.items() for row in own if row.table == table]
-        there = {row.metric for _, row in rows}
-        wanted = HEADLINES.get(table, tuple(metric for metric in OTHERS if metric in there)[:1])
-        for metric in wanted:
-            for system, row in rows:
-                name = metric_name(row, system)
-                reading = name.removeprefix(f"{row.table}/{row.dataset}/{row.split}/{row.metric}").lstrip("/")
-                if row.metric == metric and row.split != "dev" and reading in READINGS and name not in names:
-                    names.append(name)
-    return names[:COLUMNS]
-
-
-def shown(value: float) -> float:
-    """A value as the table of runs can show it, which shows every digit; the runs of stages have it whole."""
-    return float(f"{value:.{DIGITS}g}")
+    for table in sorted(there, key=lambda table: (*HEADLINES, table).index(table)):
+        others = tuple(metric for metric in OTHERS if metric in there[table])[:1]
+        for metric in HEADLINES.get(table, others):
+            names += found[table, metric]
+    return list(dict.fromkeys(names))[:COLUMNS]
 
 
 def view(columns: Sequence[str], tags: Sequence[Mapping[str, str]]) -> str:
@@ -141,7 +213,7 @@ def view(columns: Sequence[str], tags: Sequence[Mapping[str, str]]) -> str:
     lengths |= {f"metrics.`{name}`": len(name) for name in columns}
     return json.dumps(
         {
-            "searchFilter": f"tags.stage = '{STAGE}'",
+            "searchFilter": f"tags.stage = '{STAGE}' and tags.{CURRENT} = 'true'",
             "orderByKey": "attributes.start_time",
             "orderByAsc": False,
             "startTime": "ALL",
@@ -173,22 +245,21 @@ def description(
     """The newest report's figures as a Markdown table, with what the runs here are."""
     lines = [
         f"Preset **{params.experiment}**: one run for each stage instance (`sts/tta`), above them one for each "
-        "`dvc repro`, and one for each model and baseline with all its results (tag `stage` = `model`).",
+        "`dvc repro`, and one for each model and baseline with all its results (tag `stage` = `model`). Those that the "
+        "newest report shows have the tag `current` = `true`.",
         "",
-        "| model | objective | positions | " + " | ".join(map(_heading, columns)) + " |",
+        "| model | objective | positions | " + " | ".join(columns) + " |",
         "|:--|:--|:--|" + "--:|" * len(columns),
     ]
     for system, own in by_system.items():
-        values: defaultdict[str, list[Result]] = defaultdict(list)
-        for row in own:
-            values[metric_name(row, system)].append(row)
+        values = columns_of(own, system)
         tags = model_tags(params, system)
         cells = [
             tags.get("objective", "–"),
             tags.get("positions", "–"),
-            *(_cell(values[name], intervals) for name in columns),
+            *(_cell(values.get(name, []), intervals) for name in columns),
         ]
-        if any(values[name] for name in columns):
+        if any(name in values for name in columns):
             lines.append(f"| `{system}` | " + " | ".join(cells) + " |")
     lines += [
         "",
@@ -199,25 +270,14 @@ def description(
     return "\n".join(lines)
 
 
-def _heading(column: str) -> str:
-    """``pearson on lee, context`` for ``sts/lee/test/pearson/context``."""
-    _, dataset, _, metric, *reading = column.split("/")
-    return ", ".join([f"{metric} on {dataset}", *reading])
-
-
 def _cell(rows: Sequence[Result], intervals: bool) -> str:
     """The mean over seeds; of one seed with its interval."""
     if not rows:
         return "–"
-    text = f"{fmean(row.value for row in rows):.4g}"
+    text = f"{mean(rows):.4g}"
     if intervals and len(rows) == 1 and rows[0].ci_low is not None and rows[0].ci_high is not None:
         text += f" [{rows[0].ci_low:.4g}, {rows[0].ci_high:.4g}]"
     return text
-
-
-def _step(params: Params, row: Result) -> int:
-    """The place of the row's seed among the seeds: MLflow draws bars where a metric has step 0 alone, else lines."""
-    return params.seeds.index(row.seed) if row.seed in params.seeds else 0
 
 
 def _inputs(params: Params, system: str) -> list[Input]:
