@@ -18,16 +18,20 @@ from pipeline.settings import load
 from pipeline.tracking import Run, stage_run
 from quartet import code
 from quartet.files import atomic_dir, atomic_path, read_json, sha256, write_json
-from quartet.models.checkpoint import ModelCard, copy_model, load_card, save_model
+from quartet.models.checkpoint import CONFIG, ModelCard, copy_model, load_card, save_model
 from quartet.pretrained import content_hash, local_folder
 from quartet.results import Measure, Result, write_results
 from quartet.runtime.peak import matrix_product_peak
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.callbacks import Progress, Report
+from quartet.training.config import TrainingConfig
 from quartet.training.fit import Trained, fit
 from quartet.training.flops import training_flops
 from quartet.training.processes import Machine
+
+#: Settings of a training that change none of its weights: which are used, and how often they are kept meanwhile.
+IDLE = ("weights", "checkpoint_every")
 
 
 def pretrain(name: str) -> None:
@@ -55,7 +59,12 @@ def pretrain(name: str) -> None:
             temporary.write_text(run.id)
         for seed, folder in finished.items():
             if not (folder / "model").is_dir():
+                take_over(name, folder)
+            if not (folder / "model").is_dir():
                 train_seed(layout, name, model, seed, folder, device, machine, run)
+            elif run_id is None:
+                log_curve(run, seed, folder)
+            describe(folder / "model", name, model)
             (folder / "resume.ckpt").unlink(missing_ok=True)
             done = read_json(folder / "curve.json")["run"]
             run.stopwatch.add(f"train/seed-{seed}", **done)
@@ -84,10 +93,14 @@ def pretrain(name: str) -> None:
 
 
 def fingerprint(layout: Layout, model: Model, seed: int, device: str) -> str:
-    """A name for one training: equal only where settings, data, seed, kind of device, code and `init_from` are."""
+    """A name for one training: equal only where settings, data, seed, kind of device, code and `init_from` are.
+
+    Settings that change no weight are left at their defaults.
+    """
     encoded = layout.encoded(model.corpus, model.tokenizer)
+    training = dataclasses.replace(model.training, **{key: getattr(TrainingConfig, key) for key in IDLE})
     parts = [
-        json.dumps(dataclasses.asdict(model), sort_keys=True),
+        json.dumps(dataclasses.asdict(dataclasses.replace(model, training=training)), sort_keys=True),
         *(sha256(path) for path in sorted(encoded.iterdir())),
         sha256(layout.tokenizer(model.tokenizer) / TOKENIZER),
         code.fingerprint("quartet.training.fit", "quartet.models.checkpoint"),
@@ -97,6 +110,32 @@ def fingerprint(layout: Layout, model: Model, seed: int, device: str) -> str:
     if model.init_from is not None:
         parts.append(content_hash(local_folder(model.init_from)))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def take_over(name: str, folder: Path) -> None:
+    """Copy the outcome of the same training from another name, such as one that the model had before."""
+    models = folder.parent.parent.parent
+    for found in sorted(models.glob(f"*/{folder.parent.name}/{folder.name}/model")):
+        say(f"{name}: has been trained as {found.relative_to(models).parts[0]}")
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(found.with_name("curve.json"), folder / "curve.json")
+        with atomic_dir(folder / "model") as output:
+            copy_model(found, output)
+        return
+
+
+def describe(folder: Path, name: str, model: Model) -> None:
+    """Let the card of a finished training have the model's name, and the settings that change no weight, of now."""
+    card = load_card(folder)
+    now = dataclasses.replace(card, name=name, training=model.training)
+    if now != card:
+        write_json(folder / CONFIG, dataclasses.asdict(now))
+
+
+def log_curve(run: Run, seed: int, folder: Path) -> None:
+    """Tell MLflow the validation curve of a training that was done before."""
+    for step, loss in read_json(folder / "curve.json")["points"]:
+        run.log_metric(f"validation_loss/seed-{seed}", loss, int(step))
 
 
 def open_data(layout: Layout, model: Model) -> tuple[TextTokenizer, EncodedCorpus, EncodedCorpus]:

@@ -39,7 +39,7 @@ for out in json.loads(pathlib.Path("outs.json").read_text())[experiment][name]:
     if path.name == "metrics":
         path.mkdir(parents=True, exist_ok=True)
         (path / "tta.json").write_text(json.dumps({"loss": {"valid": int(text[:6], 16)}}))
-    elif path.parent.parent.name == "reports" and before.is_dir():
+    elif path.parent.parent.name == "reports" and before.is_dir() and path != before:
         shutil.copytree(before, path, dirs_exist_ok=True)
     else:
         (path if path.suffix else path / "made").parent.mkdir(parents=True, exist_ok=True)

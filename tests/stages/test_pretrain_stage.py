@@ -1,0 +1,99 @@
+"""What pretrain trains anew: nothing for a setting, or a name, that changes no weight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pipeline.layout import Layout
+from pipeline.params import load
+from quartet.files import sha256
+from quartet.models.checkpoint import load_card
+from quartet.results import read_results
+from stages import pretrain as stage
+from stages.download import download
+from stages.encode import encode
+from stages.pretrain import pretrain
+from stages.segment import segment
+from stages.tokenizer import tokenizer
+
+TEXT = "The ferry left at noon. Nobody on board had seen the fog bank coming, not even the pilot.\n\n"
+STEPS = "steps: 30, batch_size: 8, learning_rate: 1e-3, validate_every: 15, validation_batches: 2, checkpoint_every: 15"
+FEW = "steps: 4, batch_size: 4, learning_rate: 1e-1, validate_every: 1, validation_batches: 1, checkpoint_every: 2"
+
+
+@pytest.fixture
+def edit(workspace: Path) -> Callable[[str, str], None]:
+    """A trained model `tta` of a few steps, whose best step is not its last; edits params.yaml."""
+    books = workspace / "books"
+    books.mkdir()
+    for number in range(6):
+        (books / f"{number}.txt").write_text(f"Chapter {number}. " + TEXT * (number + 2))
+    path = workspace / "params.yaml"
+
+    def edit(old: str, new: str) -> None:
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new, 1))
+
+    text = path.read_text()
+    edit(
+        text[text.index("    kind: wikipedia") : text.index("    language:")],
+        "    kind: text\n    source: books\n    sha256: null\n",
+    )
+    edit("1000", "120")
+    edit(STEPS, FEW)
+    download("wikipedia-sample")
+    segment("wikipedia-sample")
+    tokenizer("wordpiece-1k")
+    encode("wikipedia-sample", "wordpiece-1k")
+    pretrain("tta")
+    return edit
+
+
+def weights(name: str) -> list[str]:
+    """The hashes of a model's weights, last and best."""
+    folder = Layout("tiny").models / name
+    return [sha256(folder / f"{which}.safetensors") for which in ("model", "best")]
+
+
+def trains_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def compute(*_: object) -> None:
+        raise AssertionError("trains")
+
+    monkeypatch.setattr(stage, "compute", compute)
+
+
+def test_other_weights_and_other_resume_points_train_nothing(
+    edit: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, card = weights("tta"), load_card(Layout("tiny").models / "tta")
+    trains_nothing(monkeypatch)
+    edit("checkpoint_every: 2", "checkpoint_every: 3, weights: best")
+    pretrain("tta")
+    assert weights("tta") == old
+    now = load_card(Layout("tiny").models / "tta")
+    assert (now.training.weights, now.training.checkpoint_every) == ("best", 3)
+    assert now.scale == card.scale.replace("4 steps", f"step {card.best_step} of 4 steps")
+    assert {row.scale for row in read_results(Layout("tiny").rows("pretrain", "tta"))} == {now.scale}
+    edit("checkpoint_every: 3, weights: best", "checkpoint_every: 2")
+    pretrain("tta")
+    assert load_card(Layout("tiny").models / "tta") == card
+    edit("learning_rate: 1e-1", "learning_rate: 1e-2")
+    with pytest.raises(AssertionError, match="trains"):
+        pretrain("tta")
+
+
+def test_a_model_with_another_name_is_not_trained_again(
+    edit: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, card = weights("tta"), load_card(Layout("tiny").models / "tta")
+    trains_nothing(monkeypatch)
+    text = Path("params.yaml").read_text().replace("  tta:\n", "  first:\n", 1).replace("[tta]", "[first]")
+    Path("params.yaml").write_text(text.replace("ngram-3, tta]", "ngram-3, first]"))
+    assert "first" in load().models
+    pretrain("first")
+    assert weights("first") == old
+    now = load_card(Layout("tiny").models / "first")
+    assert now.name == "first" and now.training == card.training
