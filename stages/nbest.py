@@ -13,6 +13,7 @@ from pipeline.progress import say
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.tracking import stage_run
+from pipeline.unchanged import Inputs
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json, write_jsonl
 from quartet.nbest.bleu import Bleu
@@ -38,6 +39,7 @@ def nbest(name: str) -> None:
             nearest(settings.format, FORMATS, "format"),
         )
     folder = Layout(params.experiment).nbest(name)
+    inputs = Inputs([base_of(settings, Path(params.data.root))])
     with stage_run(params, "nbest", name) as run:
         manifest: dict[str, Any] = {
             "version": MANIFEST_VERSION,
@@ -75,14 +77,20 @@ def nbest(name: str) -> None:
             write_jsonl(temporary / REFUSED, refused)
             write_jsonl(temporary / MISSING, missing)
             write_json(temporary / MANIFEST, manifest)
+            inputs.check()
         run.log_manifest(manifest)
         run.log_artifact(folder / REFUSED)
         run.log_artifact(folder / MISSING)
 
 
+def base_of(settings: NBestLists, root: Path) -> Path:
+    """The entry's folder, whose ``..`` are of its name, as for DVC: no link counts."""
+    return Path(os.path.normpath(root / settings.folder))
+
+
 def files_of(settings: NBestLists, split: Literal["dev", "test"], root: Path) -> Files:
-    """The files of one split below the entry's folder, whose ``..`` are of its name, as for DVC: no link counts."""
-    base = Path(os.path.normpath(root / settings.folder))
+    """The files of one split below the entry's folder."""
+    base = base_of(settings, root)
     named = settings.dev if split == "dev" else settings.test
     return Files(
         base / named.hypotheses,

@@ -17,6 +17,7 @@ from pipeline.progress import bar, say
 from pipeline.run import choose_device, main, set_threads
 from pipeline.settings import load
 from pipeline.tracking import Run, stage_run
+from pipeline.unchanged import Inputs
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
 from quartet.nbest.generate import speech
@@ -39,6 +40,7 @@ def recognise(name: str) -> None:
     folder = Layout(params.experiment).recognised(name)
     set_threads(params.threads)
     device = choose_device(params.device)
+    inputs = Inputs([Path(params.data.root) / settings.audio.folder])
     with stage_run(params, "recognise", name) as run:
         recogniser = speech.open_recogniser(settings.config, device, params.threads)
         sets = {
@@ -61,6 +63,7 @@ def recognise(name: str) -> None:
             for split, chosen in sets.items():
                 manifest[split] = decode(recogniser, settings, split, chosen, output, run)
             write_json(output / MANIFEST, manifest)
+            inputs.check()
         run.log_manifest(manifest)
 
 

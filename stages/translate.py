@@ -18,6 +18,7 @@ from pipeline.results import rows_of
 from pipeline.run import choose_device, hardware, main, set_threads
 from pipeline.settings import load
 from pipeline.tracking import Run, stage_run
+from pipeline.unchanged import Inputs
 from quartet import code
 from quartet.files import MANIFEST_VERSION, atomic_dir, atomic_path, read_json, sha256, write_json
 from quartet.nbest.generate import beam, translation, writing
@@ -44,6 +45,7 @@ def translate(name: str) -> None:
     set_threads(params.threads)
     device = choose_device(params.device)
     files = {split: [Path(params.data.root) / path for path in getattr(settings, split)] for split in SPLITS}
+    inputs = Inputs(path for paths in files.values() for path in paths)
     texts = {split: read_parallel(*files[split]) for split in SPLITS}
     folder = layout.resume(f"translator-{name}", settings.seed) / fingerprint(settings, files, device)
     unfinished_run = folder / "mlflow-run"
@@ -82,6 +84,7 @@ def translate(name: str) -> None:
             for split in ("dev", "test"):
                 manifest[split] = decode(translator, settings, split, texts[split], output, run)
             write_json(output / MANIFEST, manifest)
+            inputs.check()
         with atomic_dir(layout.translator(name)) as output:
             shutil.copytree(folder / "model", output, dirs_exist_ok=True)
         write_curve(layout.translator_curve(name), settings.seed, curve["points"])
