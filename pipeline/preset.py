@@ -8,6 +8,7 @@ would lose edits.
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -103,6 +104,32 @@ def changed_models(params: Params, layout: Layout) -> list[str]:
     return found
 
 
+def check_inputs(params: Params) -> None:
+    """Look whether the user's own files are there, which DVC says without a word on the setting that names them.
+
+    Raises:
+        InputError: one is not, and no stage makes it.
+    """
+    root = Path(params.data.root)
+    named = {f"nbest.{name}.folder": one.folder for name, one in params.nbest.items()}
+    named |= {
+        f"recognisers.{name}.audio.folder": one.audio.folder for name, one in params.recognisers.items()
+    }
+    for name, one in params.translators.items():
+        for split in ("train", "dev", "test"):
+            for place, path in enumerate(getattr(one, split)):
+                named[f"translators.{name}.{split}[{place}]"] = path
+    for key, path in named.items():
+        found = Path(os.path.normpath(root / path))
+        if not found.exists() and "artifacts" not in found.parts:
+            beside = [each.name for each in found.parent.iterdir()] if found.parent.is_dir() else []
+            raise InputError(
+                f"params.yaml: {key}",
+                f"{found} is not there",
+                nearest(found.name, beside, "name") if beside else "",
+            )
+
+
 def dvc(*arguments: str) -> None:
     """Run a command of DVC; where it fails, leave with its code."""
     code = subprocess.run([sys.executable, "-m", "dvc", *arguments], check=False).returncode
@@ -117,6 +144,7 @@ def repro(name: str = "") -> None:
         choose(name)
     mend()
     params = load(PARAMS)
+    check_inputs(params)
     layout = Layout(params.experiment)
     changed = changed_sources(params, layout)
     if changed:

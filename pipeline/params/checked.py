@@ -47,9 +47,26 @@ def checked(kind: type[Settings], data: Mapping[str, Any], place: str) -> Settin
         reason = {"missing": "missing", "value_error": str(first.get("ctx", {}).get("error", ""))}.get(
             first["type"]
         )
+        remedy = ""
         if reason is None:
-            reason = f"{first['msg']}, found {json.dumps(first['input'])[:80]}"
-        raise InputError(f"{place}: {where}" if where else place, reason) from None
+            reason, remedy = _expected(first["type"], first["msg"], first["input"])
+        raise InputError(f"{place}: {where}" if where else place, reason, remedy) from None
+
+
+#: pydantic's errors of what is no list and no mapping -> what is one that holds nothing.
+EMPTY = {
+    **dict.fromkeys(("list_type", "tuple_type"), "[]"),
+    **dict.fromkeys(("dict_type", "model_type"), "{}"),
+}
+
+
+def _expected(kind: str, message: str, found: object) -> tuple[str, str]:
+    """(reason, remedy) of a value of the wrong type; a key without a value is the most frequent one."""
+    empty = EMPTY.get(kind, "")
+    if found is None:
+        return "there is no value", f"write {empty} for none" if empty else "write one, or take the key out"
+    remedy = f"write [{found}]" if empty == "[]" and isinstance(found, str) else ""
+    return f"{message}, found {json.dumps(found)[:80]}", remedy
 
 
 def _join(location: Iterable[int | str]) -> str:

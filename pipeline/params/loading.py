@@ -15,6 +15,8 @@ from pipeline.params.sections import TASK_STAGES, Params
 from pipeline.params.yaml_file import read_yaml
 from quartet.errors import InputError
 
+#: How the name of a block begins that holds YAML anchors for others, and is no setting itself.
+ANCHORS = "x-"
 #: Names become file names, stage names of DVC and keys of DVC's params, where a dot would cut them in two.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
@@ -25,7 +27,8 @@ def load(path: str | Path = "params.yaml") -> Params:
     Raises:
         InputError: the first mistake, with the file and the key or line.
     """
-    params = checked(Params, read_yaml(path), str(path))
+    written = {key: value for key, value in read_yaml(path).items() if not key.startswith(ANCHORS)}
+    params = checked(Params, written, str(path))
     _check_names(params, str(path))
     _check_references(params, str(path))
     return params
@@ -51,7 +54,7 @@ def _check_names(params: Params, place: str) -> None:
             raise InputError(
                 f"{place}: {where}",
                 f"{name!r} cannot be a name",
-                "use letters, digits, - and _, first a letter or digit",
+                "use letters, digits, - and _, no dots, first a letter or digit",
             )
     for section, least in (("corpora", 1), ("tokenizers", 1), ("models", 1), ("seeds", 1)):
         if len(getattr(params, section)) < least:

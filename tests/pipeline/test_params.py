@@ -13,6 +13,7 @@ from quartet.errors import InputError
 from quartet.models.config import ModelConfig
 from quartet.text.hub_config import HubConfig
 from tests.committed import committed
+from tests.imports import ROOT
 
 PRESETS = Path(__file__).resolve().parents[2] / "presets"
 SAMPLE = (PRESETS / "sample.yaml").read_text(encoding="utf-8")
@@ -321,3 +322,40 @@ def test_settings_import_neither_torch_nor_mlflow() -> None:
         check=True,
     )
     assert answer.stdout.strip() == "[]"
+
+
+EDITS = {
+    "a list whose entries are a comment": ("  sts: [tta]", "  sts: # [tta]", r"evaluate\.sts: .*write \[\]"),
+    "a map without entries": ("pretrained: {}", "pretrained:", r"pretrained: .*write \{\}"),
+    "a number without a value": (
+        "  limit: 20",
+        "  limit:",
+        r"corpora\.wikipedia-sample\.limit: there is no value",
+    ),
+    "a text for a list": ("  sts: [tta]", "  sts: tta", r"evaluate\.sts: .*write \[tta\]"),
+    "a number for a name": ("  segatron-xl:", "  2:", r"models: the key 2 .*quotes"),
+    "a dot in a name": ("  segatron-xl:", "  seg-0.5M:", r"models\.seg-0\.5M: .*no dots"),
+    "a misspelt model": ("  sts: [tta]", "  sts: [ttaa]", r"evaluate\.sts: .*'tta'"),
+    "a key that no stage reads": ("threads: 1", "threads: 1\nthread: 2", r"thread: unknown key.*'threads'"),
+    "a block that is no setting": ("threads: 1", "threads: 1\ncommon: {a: 1}", r"common: unknown key"),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "said"), EDITS.values(), ids=EDITS)
+def test_what_dvc_would_say_in_its_own_words_is_said_in_ours(
+    old: str, new: str, said: str, tmp_path: Path
+) -> None:
+    text = (ROOT / "presets" / "tiny.yaml").read_text()
+    assert old in text
+    (tmp_path / "params.yaml").write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError, match=rf"params\.yaml: {said}"):
+        load(tmp_path / "params.yaml")
+
+
+def test_a_block_of_anchors_is_no_setting(tmp_path: Path) -> None:
+    text = (ROOT / "presets" / "tiny.yaml").read_text()
+    text = text.replace("threads: 1", "threads: 1\nx-training: &slow {clip: 0.5, warmup: 0.5}", 1)
+    text = text.replace("training: {steps", "training: {<<: *slow, steps", 1)
+    (tmp_path / "params.yaml").write_text(text)
+    params = load(tmp_path / "params.yaml")
+    assert (params.models["tta"].training.clip, params.models["segatron-xl"].training.clip) == (0.5, 1.0)

@@ -22,6 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the presets, and sample as its params.yaml."""
     shutil.copytree(PRESETS, tmp_path / "presets")
     shutil.copyfile(PRESETS / "sample.yaml", tmp_path / "params.yaml")
+    (tmp_path / "data" / "nbest" / "sample-speech").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -132,3 +133,20 @@ def test_a_failed_pipeline_ends_with_its_code(folder: Path, monkeypatch: pytest.
     with pytest.raises(SystemExit) as left:
         preset.repro("tiny")
     assert left.value.code == 255
+
+
+def test_lists_that_are_not_there_are_named_with_their_setting(
+    folder: Path, commands: list[list[str]]
+) -> None:
+    """Those that a stage makes come later."""
+    text = (folder / "params.yaml").read_text()
+    (folder / "params.yaml").write_text(
+        text.replace("folder: data/nbest/sample-speech", "folder: data/nbest/sample")
+    )
+    with pytest.raises(InputError, match=r"params\.yaml: nbest\.sample-speech\.folder: .*'sample-speech'"):
+        preset.repro()
+    assert commands == []
+    made = "folder: artifacts/sample/translations/mine"
+    (folder / "params.yaml").write_text(text.replace("folder: data/nbest/sample-speech", made))
+    preset.repro()
+    assert commands == [["-m", "dvc", "repro"]]
