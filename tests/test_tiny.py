@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -175,13 +177,28 @@ def test_an_edit_of_one_model_runs_only_what_hangs_on_it(clone: Clone) -> None:
         "pretrain@segatron-xl",
         "perplexity@segatron-xl",
         "compare-losses",
-        "runtime",
         "report",
     }
     assert clone.results != before
+    steps = rows_of_models(clone)["segatron-xl"].data.params["models.training.steps"]
+    assert steps == "31"
     shutil.copyfile(ROOT / "presets" / "tiny.yaml", clone.folder / "params.yaml")
     clone.repro()
     assert clone.results == before, "taking the edit back brings the results back"
+    shown = rows_of_models(clone)
+    assert shown["segatron-xl"].data.params["models.training.steps"] == "30"
+    assert {"tta", "ngram-3", "first-pass", "oracle"} <= set(shown)
+
+
+def rows_of_models(clone: Clone) -> dict[str, Any]:
+    """The rows that MLflow's view of the models shows, by name."""
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"sqlite:///{clone.folder / 'mlflow.db'}")
+    experiment = client.get_experiment_by_name("tiny")
+    assert experiment is not None
+    wanted = json.loads(experiment.tags["mlflow.sharedViewState.models"])["searchFilter"]
+    return {run.info.run_name: run for run in client.search_runs([experiment.experiment_id], wanted)}
 
 
 def test_a_second_run_from_nothing_gives_the_same_bytes(
