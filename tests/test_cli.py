@@ -70,7 +70,7 @@ def test_score_prints_a_line_for_each_line(
 def test_a_byte_order_mark_is_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "\ufeffa letter\n\nthe river"
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8"))
-    assert lines_of_input() == ["a letter", "", "the river"]
+    assert lines_of_input(Path("-")) == ["a letter", "", "the river"]
 
 
 def test_without_a_model_it_is_the_one_that_comes_with_quartet(
