@@ -194,6 +194,17 @@ def test_a_mistake_anywhere_in_the_settings_ends_the_run_before_anything_else(pi
     assert "settings: params.yaml: finetune.fold: unknown key; the nearest known key is 'folds'" in said
 
 
+def test_a_report_that_fails_leaves_the_old_one(pipeline: Pipeline) -> None:
+    place = pipeline.folder / "reports" / "tiny"
+    old = {path: path.read_text() for path in place.rglob("*") if path.is_file()}
+    pipeline.edit_file(
+        "fake.py", lambda text: f"import sys\nif sys.argv[1] == 'report':\n    sys.exit(2)\n{text}"
+    )
+    pipeline.edit(lambda text: text.replace("origin: ", "origin: here, "))
+    assert "failed to reproduce 'report'" in pipeline.dvc("repro", fails=True)
+    assert {path: path.read_text() for path in place.rglob("*") if path.is_file()} == old != {}
+
+
 def test_an_edit_while_stages_run_reaches_none_of_them(pipeline: Pipeline) -> None:
     pipeline.edit(lambda text: text.replace("limit: 20", "limit: 21"))
     pipeline.note_outs()
