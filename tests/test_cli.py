@@ -15,7 +15,7 @@ from typer.main import get_group
 import quartet
 from pipeline.params import lists as settings
 from quartet import cli, shipped
-from quartet.cli.options import Tokenization, lines_of_input
+from quartet.cli.options import Tokenization
 from quartet.cli.rescore import file_and_weight
 from quartet.errors import InputError
 from quartet.models.checkpoint import save_model
@@ -67,10 +67,15 @@ def test_score_prints_a_line_for_each_line(
     assert float(capsys.readouterr().out) != pytest.approx(printed[2], abs=1e-5)
 
 
-def test_a_byte_order_mark_is_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "\ufeffa letter\n\nthe river"
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8"))
-    assert lines_of_input(Path("-")) == ["a letter", "", "the river"]
+def test_a_byte_order_mark_is_no_text(
+    model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printed = []
+    for mark in ("", "\ufeff"):
+        text = f"{mark}a letter\n\nthe river".encode()
+        assert call(monkeypatch, text, "score", "--model", str(model)) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] and len(printed[0].splitlines()) == 3
 
 
 def test_without_a_model_it_is_the_one_that_comes_with_quartet(

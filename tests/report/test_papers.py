@@ -256,7 +256,7 @@ def test_claims_are_few_and_say_what_was_not_run() -> None:
     rows = [line for line in lines if line.startswith("| ") and "[" in line]
     assert 5 <= len(rows) <= 13
     assert lines[-2].startswith(
-        "Not run here: T-TA raises the BLEU of a translator ([T-TA Table 2](#t-ta-paper"
+        "Not run here: T-TA raises the BLEU of N-best lists ([T-TA Table 2](#t-ta-paper"
     )
     empty = chapter.claims(report([]), EXHIBITS)
     assert len(empty) == 2 and empty[0].startswith("Not run here: ")

@@ -45,7 +45,7 @@ TTA: tuple[Exhibit, ...] = (
         keys=("translators", "nbest", "evaluate.rerank"),
         ours=tta.bleus,
         contrasts=(
-            Contrast(first="tta", second="first-pass", headline="T-TA raises the BLEU of a translator"),
+            Contrast(first="tta", second="first-pass", headline="T-TA raises the BLEU of N-best lists"),
             Contrast(first="tta", second="bilm"),
             Contrast(first="tta", second="unilm"),
         ),
