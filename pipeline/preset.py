@@ -97,7 +97,7 @@ def changed_models(params: Params, layout: Layout) -> list[str]:
     for name, settings in params.pretrained.items():
         folder, manifest = Path(settings.source), layout.pretrained(name) / MANIFEST
         if folder.is_dir() and manifest.is_file():
-            from quartet.scoring.opening import scorer_files  # torch, for those who need it
+            from quartet.scorers import scorer_files  # torch, for those who need it
 
             if read_json(manifest).get("sha256") != files_hash(scorer_files(folder)):
                 found.append(f"pretrained@{name}")

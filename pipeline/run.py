@@ -9,8 +9,8 @@ import traceback
 from collections.abc import Callable
 
 from quartet.errors import USER_ERROR, InputError, system_error
-from quartet.processor import computing, model_name
-from quartet.runtime.memory import keep_freed_memory
+from quartet.hardware.memory import keep_freed_memory
+from quartet.hardware.processor import computing, model_name
 
 #: OpenMP's variable: whoever runs several processes side by side says by it how many threads each may have.
 OMP_NUM_THREADS = "OMP_NUM_THREADS"

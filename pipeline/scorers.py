@@ -12,7 +12,7 @@ from pipeline.run import choose_device, set_threads
 from pipeline.trained import trained
 from quartet.export.card import load_export_card
 from quartet.export.folder import is_export
-from quartet.scoring.opening import Opened, open_scorer
+from quartet.scorers import Opened, open_scorer
 
 Scorer = Opened
 

@@ -17,6 +17,7 @@ from pipeline.run import choose_device, hardware, main, set_threads
 from pipeline.settings import load
 from pipeline.tracking import Run, stage_run
 from quartet import code
+from quartet.config.training import TrainingConfig
 from quartet.files import atomic_dir, atomic_path, read_json, sha256, write_json
 from quartet.models.checkpoint import CONFIG, ModelCard, copy_model, load_card, save_model
 from quartet.pretrained import content_hash, local_folder
@@ -25,7 +26,6 @@ from quartet.runtime.peak import matrix_product_peak
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.callbacks import Progress, Report
-from quartet.training.config import TrainingConfig
 from quartet.training.fit import Trained, fit
 from quartet.training.flops import training_flops
 from quartet.training.processes import Machine

@@ -12,7 +12,7 @@ from pipeline.settings import load
 from pipeline.tracking import stage_run
 from quartet.files import MANIFEST_VERSION, atomic_dir, write_json
 from quartet.pretrained import files_hash, local_folder
-from quartet.scoring.opening import scorer_files, scorer_kind
+from quartet.scorers import scorer_files, scorer_kind
 
 
 def pretrained(name: str) -> None:

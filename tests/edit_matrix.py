@@ -185,7 +185,7 @@ EDITS: dict[str, Edit] = {
     "the script of a stage": code("stages/sts.py"),
     "a check of params.yaml": code("pipeline/params/yaml_file.py"),
     "a default of one model's training": changed(
-        "src/quartet/training/config.py", "Field(ge=0.0)] = 1.0", "Field(ge=0.0)] = 0.5"
+        "src/quartet/config/training.py", "Field(ge=0.0)] = 1.0", "Field(ge=0.0)] = 0.5"
     ),
     "a default of an evaluation": changed(
         "pipeline/params/evaluation.py", "warmup: Weight = 0.1", "warmup: Weight = 0.2"

@@ -324,7 +324,7 @@ def test_rescore_is_the_librarys_and_writes_what_other_tools_count(
     texts, references = tmp_path / "hyp.txt", tmp_path / "ref.txt"
     base = ["rescore", "--model", str(model), "--nbest", str(lists), "--out", str(out), "--lm-weight", "0.5"]
     assert call(monkeypatch, b"", *base, "--text-out", str(texts)) == 0
-    assert rows(out) == list(quartet.load(model).rescore(lists, weight=0.5))
+    assert rows(out) == list(quartet.rescore(quartet.load(model), lists, weight=0.5))
     assert texts.read_text().splitlines() == [row["transcript"] for row in rows(out)]
     assert "1 lines of text have fewer than two letters: jiwer's command leaves" in capsys.readouterr().err
     assert call(monkeypatch, b"", *base, "--text-out", str(texts), "--ref-out", str(references)) == 0

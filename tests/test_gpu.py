@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 
+from quartet.config.training import TrainingConfig
 from quartet.nbest.generate.beam import search
 from quartet.nbest.generate.config import BeamConfig
 from quartet.runtime.benchmark import benchmark, cut_texts
@@ -22,7 +23,6 @@ from quartet.runtime.systems import on_device, systems_of
 from quartet.scoring.reading import Layer
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.config import TrainingConfig
 from quartet.training.fit import Trained, fit
 from tests.models.shapes import KINDS, VARIANTS, small
 from tests.nbest.generate import toy

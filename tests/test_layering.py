@@ -11,6 +11,15 @@ from tests.imports import ROOT, closure, imports, module_file
 QUARTET = sorted((ROOT / "src" / "quartet").rglob("*.py"))
 PIPELINE = sorted((ROOT / "pipeline").rglob("*.py"))
 STAGES = sorted((ROOT / "stages").glob("*.py"))
+#: The rooms of the library, then the pipeline and its stages. A module imports its own room and those before it.
+ROOMS = (
+    "errors arguments hardware locks files streams paths pickled results code "  # what knows no language model
+    "evaluation config text pretrained "  # figures; settings; texts and tokens; models of Hugging Face as files
+    "models data objectives "
+    "scoring training nbest ngram runtime export scorers "
+    "report quartet shipped pyfunc cli "
+    "pipeline stages"
+).split()
 #: The only stages that train: everything else starts without Lightning.
 TRAINING = {"pretrain", "translate", "finetune", "glue", "nli", "squad", "race"}
 #: Stages that look at text or at results only.
@@ -40,19 +49,50 @@ def name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("path", QUARTET, ids=name)
-def test_the_library_knows_no_pipeline(path: Path) -> None:
-    assert not tops(imports(path)) & {"pipeline", "stages", "tests", "dvc", "mlflow"}
+def room(module: str) -> str:
+    """Where a module of ours lives: a folder or a file of ``src/quartet``, or ``pipeline``, ``stages``, ``tests``."""
+    top, *rest = module.split(".")
+    return rest[0] if top == "quartet" and rest else top
 
 
-@pytest.mark.parametrize("path", [path for path in PIPELINE if path.name != "mend.py"], ids=name)
-def test_what_stages_share_knows_no_stage(path: Path) -> None:
-    assert not tops(imports(path)) & {"stages", "tests", "dvc"}
+def imported(path: Path) -> set[str]:
+    """The rooms that a file imports."""
+    ours = {"quartet", "pipeline", "stages", "tests"}
+    return {room(module) for module in imports(path) if module.split(".")[0] in ours}
 
 
-@pytest.mark.parametrize("path", STAGES, ids=name)
-def test_a_stage_knows_no_other_stage(path: Path) -> None:
-    assert not tops(imports(path)) & {"stages", "tests", "dvc", "mlflow"}
+def modules(where: str) -> list[Path]:
+    """The files of a room."""
+    if where == "quartet":
+        return [ROOT / "src" / "quartet" / "__init__.py"]
+    if where in ("pipeline", "stages"):
+        return sorted((ROOT / where).rglob("*.py"))
+    place = ROOT / "src" / "quartet" / where
+    return sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
+
+
+def test_every_module_has_a_room() -> None:
+    found = {path.name.removesuffix(".py") for path in (ROOT / "src" / "quartet").iterdir()}
+    assert found - {"__init__", "__pycache__"} | {"quartet", "pipeline", "stages"} == set(ROOMS)
+    assert len(ROOMS) == len(set(ROOMS))
+
+
+@pytest.mark.parametrize("where", ROOMS)
+def test_a_room_imports_earlier_ones_alone(where: str) -> None:
+    """Within functions too."""
+    earlier = set(ROOMS[: ROOMS.index(where) + 1])
+    assert {name(path): later for path in modules(where) if (later := imported(path) - earlier)} == {}
+
+
+def test_the_library_and_the_stages_know_neither_dvc_nor_mlflow() -> None:
+    known = {name(path): tops(imports(path)) & {"dvc", "mlflow"} for path in [*QUARTET, *STAGES]}
+    assert {path: found for path, found in known.items() if found} == {}
+    assert [name(path) for path in PIPELINE if "dvc" in tops(imports(path))] == ["pipeline/mend.py"]
+
+
+def test_a_stage_knows_no_other_stage() -> None:
+    known = {name(path): "stages" in imported(path) for path in STAGES if path.name != "__init__.py"}
+    assert [path for path, found in known.items() if found] == []
 
 
 def test_only_the_store_and_what_makes_its_models_import_mlflow() -> None:

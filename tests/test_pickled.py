@@ -15,7 +15,7 @@ import quartet
 from quartet.errors import InputError
 from quartet.ngram.config import TokenConfig
 from quartet.ngram.score import load
-from quartet.scoring.opening import Opened
+from quartet.scorers import Opened
 from quartet.shipped import WEIGHTS
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer

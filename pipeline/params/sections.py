@@ -26,9 +26,9 @@ from pipeline.params.source import Source
 from pipeline.params.trainer import Trainer
 from pipeline.params.translator import Translator
 from pipeline.params.vectors import Vectors
+from quartet.config.training import TrainingConfig
 from quartet.models.config import ModelConfig
 from quartet.ngram.config import NgramConfig, TokenConfig
-from quartet.training.config import TrainingConfig
 
 Count = Annotated[int, Field(ge=1)]
 Size = Annotated[int, Field(ge=0)]

@@ -8,8 +8,8 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from quartet.config.training import TrainingConfig
 from quartet.nbest.generate.config import BeamConfig, TranslatorConfig, VocabularyConfig
-from quartet.training.config import TrainingConfig
 
 Text = Annotated[str, Field(min_length=1)]
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, Unpack
 
 if TYPE_CHECKING:
     from quartet.nbest.rescoring import Lists, Options, RescoredLists
+    from quartet.scorers import Opened
     from quartet.scoring.engine import TextScorer
-    from quartet.scoring.opening import Opened
 
 __version__ = "0.1.0"
 
@@ -22,10 +22,10 @@ def load(
 ) -> Opened:
     """Open a model: one that was trained here, an n-gram model, or one of Hugging Face.
 
-    What it returns may be used by several threads at once. See :func:`quartet.scoring.opening.open_scorer`; a
+    What it returns may be used by several threads at once. See :func:`quartet.scorers.open_scorer`; a
     :class:`quartet.scoring.language_model.LanguageModel` is what a training's folder gives.
     """
-    from quartet.scoring.opening import open_scorer
+    from quartet.scorers import open_scorer
 
     return open_scorer(str(reference), device, weights)
 

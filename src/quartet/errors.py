@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 #: The exit code for a user's mistake, of stages and of the ``quartet`` command alike.
 USER_ERROR = 2
@@ -72,3 +75,16 @@ def _shown(text: str) -> str:
     if len(text) > LONGEST_LINE:
         text = f"{text[: LONGEST_LINE * 2 // 3]} ... {text[-LONGEST_LINE // 3 :]}"
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+
+
+@contextmanager
+def user_errors() -> Iterator[None]:
+    """Turn a user's error into its line (QUARTET_DEBUG=1 shows where it came from)."""
+    try:
+        yield
+    except (InputError, OSError) as error:
+        known = error if isinstance(error, InputError) else system_error(error)
+        if known is None or os.environ.get("QUARTET_DEBUG", "") not in ("", "0"):
+            raise
+        print(f"error: {known}", file=sys.stderr)
+        sys.exit(USER_ERROR)

@@ -115,3 +115,12 @@ def read_results(path: str | Path) -> list[Result]:
         except (TypeError, ValueError) as error:
             raise InputError(f"{path}:{number}", f"not a result ({error})") from error
     return results
+
+
+def with_interval(measure: Measure, sign: bool = False) -> str:
+    """A figure with two decimals and its interval."""
+    form = "+.2f" if sign else ".2f"
+    text = format(measure.value, form)
+    if measure.ci_low is None or measure.ci_high is None:
+        return text
+    return f"{text} [{measure.ci_low:{form}}, {measure.ci_high:{form}}]"

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from quartet.data import open_source
-from quartet.data.batch import Row, collate, framed, is_own
+from quartet.data.batch import Row, collate, framed
 from quartet.data.segments import SegmentedTokens
 from quartet.data.sentences import SHAPES, SentenceSource, Shapes, least_padding
 from quartet.data.spans import SpanSource
@@ -20,7 +20,7 @@ from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED
 from quartet.objectives.clm import CausalLM
 from quartet.text.encoded import EncodedCorpus
-from quartet.text.tokenizer import SPECIALS, TextTokenizer
+from quartet.text.tokenizer import SPECIALS, TextTokenizer, is_own
 from tests.models.shapes import KINDS, small
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]

@@ -11,9 +11,9 @@ import pytest
 
 import quartet
 from quartet import cli
+from quartet.cli.parity import lines, study
 from quartet.errors import InputError
 from quartet.export import parity
-from quartet.export.parity import lines, study
 from quartet.export.writing import export
 from quartet.files import read_json
 from quartet.runtime import clock
@@ -59,7 +59,8 @@ def test_the_figures_are_those_of_two_rescorings(
     export(trained["tta"], tmp_path / "int8", "onnx-int8")
     found = study(trained["tta"], tmp_path / "int8", lists, lm_weight=0.5, rounds=2, samples=50)
     ours, theirs = (
-        quartet.load(folder).rescore(lists, weight=0.5) for folder in (trained["tta"], tmp_path / "int8")
+        quartet.rescore(quartet.load(folder), lists, weight=0.5)
+        for folder in (trained["tta"], tmp_path / "int8")
     )
     assert (found["wer"]["model"]["value"], found["wer"]["exported"]["value"]) == (ours.value, theirs.value)
     assert found["wer"]["difference"]["value"] == pytest.approx((theirs.value or 0) - (ours.value or 0))
@@ -86,12 +87,14 @@ def test_other_choices_are_counted(trained: dict[str, Path], tmp_path: Path, lis
     """Two models that have nothing to do with each other."""
     both = [trained["tta"], trained["unilm"]]
     found = study(both[0], both[1], lists, lm_weight=1.0, rounds=1, samples=50)
-    chosen = [[row["best"] for row in quartet.load(folder).rescore(lists, weight=1.0)] for folder in both]
+    chosen = [
+        [row["best"] for row in quartet.rescore(quartet.load(folder), lists, weight=1.0)] for folder in both
+    ]
     assert found["choices"] == sum(one != other for one, other in zip(*chosen, strict=True))
     models = [quartet.load(folder) for folder in both]
     apart = []
     for weight in range(21):
-        one, other = (model.rescore(lists, weight=weight / 20).value for model in models)
+        one, other = (quartet.rescore(model, lists, weight=weight / 20).value for model in models)
         assert one is not None and other is not None
         apart.append(abs(one - other))
     assert found["wer_at_any_weight"] == pytest.approx(max(apart))
@@ -100,7 +103,7 @@ def test_other_choices_are_counted(trained: dict[str, Path], tmp_path: Path, lis
 def test_the_weight_may_be_the_models_own_choice(
     trained: dict[str, Path], tmp_path: Path, lists: Path
 ) -> None:
-    wanted = quartet.load(trained["tta"]).rescore(lists, tune=_renamed(lists)).weight
+    wanted = quartet.rescore(quartet.load(trained["tta"]), lists, tune=_renamed(lists)).weight
     found = study(trained["tta"], trained["tta"], lists, tune=_renamed(lists), rounds=1, samples=10)
     assert found["weight"] == wanted
     assert found["choices"] == found["scores"]["largest_difference"] == 0

@@ -94,7 +94,7 @@ def test_what_is_read_is_told_as_it_goes(trained: dict[str, Path], tmp_path: Pat
 def test_lists_are_rescored(trained: dict[str, Path], tmp_path: Path) -> None:
     model, exported = both(trained["tta"], tmp_path / "out")
     lists = [nbest("u1", "the river", ("the river", -1.0), ("a letter", -1.2)), nbest("u2", None, ("", -1.0))]
-    ours, theirs = (one.rescore(lists, weight=0.5) for one in (model, exported))
+    ours, theirs = (quartet.rescore(one, lists, weight=0.5) for one in (model, exported))
     assert [row["best"] for row in ours] == [row["best"] for row in theirs]
     assert np.allclose(ours.candidates.lm, theirs.candidates.lm, atol=1e-4)
 

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import quartet
+from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.models.adaptive import AdaptiveEmbedding, AdaptiveHead
 from quartet.models.architectures import build
@@ -23,7 +24,6 @@ from quartet.models.network import Network
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.config import TrainingConfig
 from quartet.training.fit import fit
 from tests.models import naive
 from tests.models.drawn import SEEDS

@@ -40,7 +40,7 @@ def test_an_arpa_file_is_a_model(tmp_path: Path) -> None:
     assert model.name == "lm.arpa"
     assert model.scale.startswith("5-gram of words, file ")
     assert model.read("a, b").unknown.tolist() == [True, False], "marks belong to words"
-    found = model.rescore([nbest("u", "a b", ("a zzz", -1.0), ("a b", -1.5))], weight=0.5)
+    found = quartet.rescore(model, [nbest("u", "a b", ("a zzz", -1.0), ("a b", -1.5))], weight=0.5)
     assert found[0]["best"] == "a b"
 
 

@@ -8,11 +8,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quartet.data.batch import Batch, Row, collate, framed, is_own
+from quartet.data.batch import Batch, Row, collate, framed
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED
 from quartet.objectives.mlm import MASK_ID
-from quartet.text.tokenizer import SPECIALS
+from quartet.text.tokenizer import SPECIALS, is_own
 from quartet.training.randomness import rows
 from tests.models.drawn import SEEDS
 from tests.models.shapes import VOCABULARY

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 import torch
 
+from quartet.config.training import TrainingConfig
 from quartet.scoring import reading
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.config import TrainingConfig
 from quartet.training.fit import Trained, fit
 from quartet.training.siamese import tuned
 from quartet.training.tuning import Tuning

@@ -140,7 +140,7 @@ def test_it_is_refused_before_any_work_and_nothing_is_touched(
         raise AssertionError(f"opened {given}")
 
     monkeypatch.setattr(quartet, "load", never)
-    monkeypatch.setattr("quartet.scoring.opening.open_scorer", never)
+    monkeypatch.setattr("quartet.scorers.open_scorer", never)
     monkeypatch.setattr("quartet.export.writing.load", never)
     monkeypatch.chdir(tmp_path)
     folder_of_files(tmp_path)

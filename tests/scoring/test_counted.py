@@ -10,12 +10,12 @@ import pytest
 import torch
 
 import quartet
+from quartet.config.training import TrainingConfig
 from quartet.evaluation.perplexity import perplexity_measures
 from quartet.models.architectures import build
 from quartet.models.checkpoint import ModelCard, save_model
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.config import TrainingConfig
 from quartet.training.fit import fit
 from tests.models.shapes import KINDS, VARIANTS, small
 from tests.scoring.test_language_model import random_model

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import quartet
+from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.models.architectures import build_for
 from quartet.models.checkpoint import ModelCard, save_model
@@ -18,7 +19,6 @@ from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.windows import even_parts, full_parts
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.config import TrainingConfig
 from tests.models.shapes import VARIANTS, small
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]

@@ -19,8 +19,8 @@ from quartet.export.scorer import ExportedLM
 from quartet.files import read_json
 from quartet.nbest.formats import jsonl
 from quartet.results import read_results
+from quartet.scorers import open_scorer
 from quartet.scoring.language_model import LanguageModel
-from quartet.scoring.opening import open_scorer
 from quartet.scoring.pretrained import PretrainedLM
 from quartet.shipped import WEIGHTS
 from stages import rerank, sts

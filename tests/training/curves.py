@@ -12,10 +12,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from quartet.config.training import TrainingConfig
 from quartet.files import read_json, write_json
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.config import TrainingConfig
 from quartet.training.fit import fit
 from tests.models.shapes import VARIANTS, small
 from tests.small_corpus import encode_small

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from quartet.config.training import TrainingConfig
 from quartet.models.architectures import build
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import estimate
-from quartet.training.config import TrainingConfig
 from quartet.training.fit import fit
 from tests.models.shapes import KINDS, VARIANTS, VOCABULARY, small
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 import torch
 
+from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.models.architectures import build_for
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.callbacks import ResumePoint
-from quartet.training.config import TrainingConfig
 from quartet.training.fit import Trained, fit
 from quartet.training.from_bert import fill
 from quartet.training.optim import build_optimiser, schedule

@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from quartet.config.training import TrainingConfig
 from quartet.data import open_source
 from quartet.data.sentences import SentenceSource
 from quartet.models.architectures import build
@@ -19,7 +20,6 @@ from quartet.models.network import Network
 from quartet.objectives.lae import LanguageAutoencoding
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.config import TrainingConfig
 from quartet.training.fit import Trained, fit
 from quartet.training.optim import build_optimiser
 from quartet.training.siamese import tuned

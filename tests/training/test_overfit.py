@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from quartet.config.training import TrainingConfig
 from quartet.data.batch import Batch, Row, collate, framed
 from quartet.models.architectures import build
 from quartet.models.config import ModelConfig
@@ -19,7 +20,6 @@ from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED, Objective, RowRandom
 from quartet.objectives.mlm import MASK_ID
 from quartet.text.tokenizer import SPECIALS
-from quartet.training.config import TrainingConfig
 from quartet.training.optim import build_optimiser
 from tests.models.drawn import CONTINUES_V
 from tests.models.shapes import VARIANTS, VOCABULARY, small

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 import torch
 
+from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.text.encoded import EncodedCorpus
-from quartet.training.config import TrainingConfig
 from quartet.training.fit import fit
 from quartet.training.processes import Machine
 from tests.conftest import ROOT

@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from quartet.config.training import TrainingConfig
 from quartet.data.batch import Batch
 from quartet.models.network import Memory, Network
 from quartet.objectives import OBJECTIVES
@@ -19,7 +20,6 @@ from quartet.objectives.base import IGNORED
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer
 from quartet.training import randomness
-from quartet.training.config import TrainingConfig
 from quartet.training.fit import Trained, fit
 from quartet.training.siamese import Siamese, tuned
 from quartet.training.tuning import Tuning

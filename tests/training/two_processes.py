@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch import distributed
 
+from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.config import TrainingConfig
 from quartet.training.fit import Trained, fit
 from quartet.training.processes import Machine
 from tests.models.shapes import VARIANTS, small

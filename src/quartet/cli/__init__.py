@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import typer
 
@@ -15,8 +13,8 @@ from quartet.cli.embed import embed
 from quartet.cli.export import export
 from quartet.cli.rescore import rescore
 from quartet.cli.score import score
-from quartet.errors import USER_ERROR, InputError, system_error
-from quartet.runtime.memory import keep_freed_memory
+from quartet.errors import user_errors
+from quartet.hardware.memory import keep_freed_memory
 
 app = typer.Typer(
     help="Score texts, rescore N-best lists and embed texts with a trained Quartet model. "
@@ -65,16 +63,3 @@ def settle_streams() -> None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for the whole process
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-
-
-@contextmanager
-def user_errors() -> Iterator[None]:
-    """Turn a user's error into its line (QUARTET_DEBUG=1 shows where it came from)."""
-    try:
-        yield
-    except (InputError, OSError) as error:
-        known = error if isinstance(error, InputError) else system_error(error)
-        if known is None or os.environ.get("QUARTET_DEBUG", "") not in ("", "0"):
-            raise
-        print(f"error: {known}", file=sys.stderr)
-        sys.exit(USER_ERROR)

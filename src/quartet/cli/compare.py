@@ -12,11 +12,11 @@ import typer
 
 from quartet.cli.options import Judge, LowerBleu, MetricName, Tokenization, Tokenize, metric_named
 from quartet.paths import check_paths
+from quartet.results import with_interval
 from quartet.streams import STDOUT, dash_is_stdin, written
 
 if TYPE_CHECKING:
     from quartet.nbest.compare import Systems
-    from quartet.results import Measure
 
 
 def compare(
@@ -89,15 +89,6 @@ def lines(found: Systems, metric: MetricName, words: int) -> list[str]:
         "detectable: the smallest true difference that these utterances would show 4 times in 5.",
     ]
     return [*(f"{head:<14}{text}" for head, text in rows), *notes]
-
-
-def with_interval(measure: Measure, sign: bool = False) -> str:
-    """A figure with two decimals and its interval."""
-    form = "+.2f" if sign else ".2f"
-    text = format(measure.value, form)
-    if measure.ci_low is None or measure.ci_high is None:
-        return text
-    return f"{text} [{measure.ci_low:{form}}, {measure.ci_high:{form}}]"
 
 
 def most(changes: Counter[tuple[str, str]], limit: int) -> str:

@@ -51,7 +51,7 @@ def export(
 ) -> None:
     """Write a trained model as a folder that needs less: score, embed and rescore take it as --model.
 
-    `python -m quartet.export.parity` compares with more choices.
+    `python -m quartet.cli.parity` compares with more choices.
     """
     form = form_of(onnx, int8, fp16)
     check_paths([("--check", check)], [("standard output", STDOUT)], model=model, folder=("OUT", out))
@@ -63,7 +63,7 @@ def export(
         raise InputError("--check", f"{check}: no list has a reference", "give lists with references")
     print(summary(write(model, out, form, weights.value if weights else None)))
     if lists is not None:
-        from quartet.export.parity import lines, study
+        from quartet.cli.parity import lines, study
 
         print("\n".join(lines(study(model, out, lists, lm_weight=lm_weight))))
 

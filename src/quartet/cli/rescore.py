@@ -269,7 +269,8 @@ def rescore(
         return
     with progress(f"{scorer.name}: hypotheses") as shown, warnings.catch_warnings():
         warnings.simplefilter("ignore", UnknownTokensWarning)  # one line says it
-        found = scorer.rescore(
+        found = quartet.rescore(
+            scorer,
             lists["--nbest"],
             weight=lm_weight,
             tune=lists.get("--tune"),

@@ -29,8 +29,8 @@ def score(
     cache: Cache = None,
 ) -> None:
     """Print the log-probability of each line of a text, one a line, in nats (pseudo- for MLM and LAE)."""
+    from quartet.scorers import open_scorer
     from quartet.scoring.engine import score_all
-    from quartet.scoring.opening import open_scorer
     from quartet.scoring.unknown import unknown_in
     from quartet.shipped import model_or_shipped
 

@@ -13,10 +13,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from quartet.text.tokenizer import SPECIALS
-
-UNKNOWN_ID = SPECIALS.index("[UNK]")
-
 
 @dataclass(frozen=True)
 class Batch:
@@ -109,11 +105,6 @@ class BatchSource(Protocol):
     def row_lengths(self) -> RowLengths: ...
 
     def batch(self, step: int) -> Batch: ...
-
-
-def is_own(ids: Tensor) -> Tensor:
-    """True at the text's own tokens (an unknown word is one of them), False at special tokens and padding."""
-    return (ids >= len(SPECIALS)) | (ids == UNKNOWN_ID)
 
 
 def closes(real_BT: Tensor) -> Tensor:

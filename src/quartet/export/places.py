@@ -7,11 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from quartet.data.batch import UNKNOWN_ID
 from quartet.export.arithmetic import Floats
 from quartet.export.nodes import Nodes
 from quartet.models.config import POSITIONS, ModelConfig, Position
-from quartet.text.tokenizer import SPECIALS
+from quartet.text.tokenizer import SPECIALS, UNKNOWN_ID
 
 #: ONNX's number of the type of ids.
 INT64 = 7

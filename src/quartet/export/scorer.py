@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,9 +25,6 @@ from quartet.scoring.means import Progress, TextMeans
 from quartet.scoring.reading import Layer
 from quartet.scoring.unknown import Handling, UnknownTokens, of_tokenizer, unknown_in
 from quartet.text.tokenizer import TextTokenizer
-
-if TYPE_CHECKING:
-    from quartet.nbest.rescoring import Lists, Options, RescoredLists
 
 #: The readings of `embed`; the embedding layer and the bare table are not among a graph's outputs.
 READINGS: dict[Layer, Asked] = {"context": "own", "first": "first", "last": "last"}
@@ -135,12 +132,6 @@ class ExportedLM:
     def unknown_tokens(self, texts: Sequence[str]) -> list[UnknownTokens]:
         """Which tokens of each text the vocabulary lacks, and what each costs beside [UNK]."""
         return of_tokenizer(self.tokenizer, checked_texts(texts))
-
-    def rescore(self, lists: Lists, **options: Unpack[Options]) -> RescoredLists:
-        """Order the hypotheses of N-best lists with this model: see :func:`quartet.rescore`."""
-        import quartet
-
-        return quartet.rescore(self, lists, **options)
 
     def embed(
         self,

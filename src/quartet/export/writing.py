@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-import quartet
 from quartet.arguments import check_choice
 from quartet.errors import InputError
 from quartet.export.arithmetic import Arithmetic, Float32, Int8
@@ -141,4 +140,4 @@ def made_up(model: LanguageModel) -> Sequence[str]:
 
 def _versions(form: Form) -> dict[str, str]:
     packages = ["torch", "onnx", "onnxruntime"] if form in ARITHMETICS else ["torch", "safetensors"]
-    return {"quartet": quartet.__version__, **{name: importlib.metadata.version(name) for name in packages}}
+    return {name: importlib.metadata.version(name) for name in ("quartet", *packages)}

@@ -14,13 +14,13 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, read_json, write_json
 from quartet.models.architectures import build_for
 from quartet.models.config import ModelConfig
 from quartet.models.network import Network
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.config import TrainingConfig
 
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from quartet.processor import is_intel
+from quartet.hardware.processor import is_intel
 
 
 @cache

@@ -6,13 +6,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from quartet.data.batch import is_own
 from quartet.models.attention import PostNormLayer, Visible
 from quartet.models.config import ModelConfig
 from quartet.models.dropout import Dropout
 from quartet.models.isolated import Inputs, Tables
 from quartet.models.network import Memory, Network
 from quartet.models.positions import AbsolutePositions
+from quartet.text.tokenizer import is_own
 
 
 class TTA(Network):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,6 @@ from quartet.scoring.unknown import Handling, UnknownTokens, of_tokenizer, unkno
 from quartet.text.tokenizer import TextTokenizer
 
 if TYPE_CHECKING:
-    from quartet.nbest.rescoring import Lists, Options, RescoredLists
     from quartet.ngram.file import FileCard
 
 Floats = NDArray[np.float64]
@@ -166,12 +165,6 @@ class NgramLM:
             spread = [(words_of(tokens[place]) - 1) * self._unknown for place in places]
             found.append(UnknownTokens(len(tokens), places, spread))
         return found
-
-    def rescore(self, lists: Lists, **options: Unpack[Options]) -> RescoredLists:
-        """Order the hypotheses of N-best lists with this model: see :func:`quartet.rescore`."""
-        import quartet  # evaluations that rescore nothing do not depend on what rescoring does
-
-        return quartet.rescore(self, lists, **options)
 
 
 def load(folder: str | Path, seed: int = 0) -> NgramLM:

@@ -11,8 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from quartet.data.batch import Batch, RowLengths, closes, is_own
+from quartet.data.batch import Batch, RowLengths, closes
 from quartet.models.network import Memory, Network
+from quartet.text.tokenizer import is_own
 
 #: The random numbers of a row, by its number in the step's whole batch: they do not depend on how it is divided.
 RowRandom = Callable[[int], np.random.Generator]

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from quartet.data.batch import Batch, is_own
+from quartet.data.batch import Batch
 from quartet.models.network import Network
 from quartet.objectives.base import IGNORED, Objective, RowRandom, States
+from quartet.text.tokenizer import is_own
 
 
 class LanguageAutoencoding(Objective):

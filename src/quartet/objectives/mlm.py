@@ -7,10 +7,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from quartet.data.batch import Batch, is_own
+from quartet.data.batch import Batch
 from quartet.models.network import Network
 from quartet.objectives.base import IGNORED, Objective, RowRandom, States
-from quartet.text.tokenizer import SPECIALS
+from quartet.text.tokenizer import SPECIALS, is_own
 
 MASK_ID = SPECIALS.index("[MASK]")
 

@@ -19,8 +19,7 @@ from typing import Annotated, Any
 
 import typer
 
-from quartet.cli import user_errors
-from quartet.errors import InputError
+from quartet.errors import InputError, user_errors
 from quartet.files import write_json
 from quartet.runtime.made_up import made_up
 from quartet.runtime.peers.figures import Figure, Found, at_least, equal

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from quartet.data.batch import Row, is_own
+from quartet.data.batch import Row
 from quartet.errors import InputError
 from quartet.evaluation.attention_maps import Article
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.recorded import recorded
+from quartet.text.tokenizer import is_own
 
 
 def attend(

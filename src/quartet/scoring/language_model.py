@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import torch
@@ -28,9 +27,6 @@ from quartet.scoring.reading import LAYERS, Layer, Reader
 from quartet.scoring.unknown import Handling, UnknownTokens, of_tokenizer, unknown_in
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-
-if TYPE_CHECKING:
-    from quartet.nbest.rescoring import Lists, Options, RescoredLists
 
 #: Logits (tokens x vocabulary) that are held at once.
 LOGIT_BUDGET = 1 << 24
@@ -163,12 +159,6 @@ class LanguageModel:
     def unknown_tokens(self, texts: Sequence[str]) -> list[UnknownTokens]:
         """Which tokens of each text the vocabulary lacks, and what each costs beside [UNK]."""
         return of_tokenizer(self.tokenizer, checked_texts(texts))
-
-    def rescore(self, lists: Lists, **options: Unpack[Options]) -> RescoredLists:
-        """Order the hypotheses of N-best lists with this model: see :func:`quartet.rescore`."""
-        import quartet  # evaluations that rescore nothing do not depend on what rescoring does
-
-        return quartet.rescore(self, lists, **options)
 
     def embed(
         self,

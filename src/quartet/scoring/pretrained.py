@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any
 
 import numpy as np
 import torch
@@ -30,9 +30,6 @@ from quartet.scoring.means import Progress, TextMeans
 from quartet.scoring.pretrained_inputs import Asked, Inputs, Outputs
 from quartet.scoring.reading import LAYERS, Layer
 from quartet.scoring.unknown import Handling, UnknownTokens, of_transformers, unknown_in
-
-if TYPE_CHECKING:
-    from quartet.nbest.rescoring import Lists, Options, RescoredLists
 
 #: Tokens of one input for a model that has no longest one (relative or no positions).
 UNBOUNDED_WINDOW = 1024
@@ -212,12 +209,6 @@ class PretrainedLM:
             )
             means.add(output.texts_N, vectors_ND.float().cpu().numpy())
         return means.means()
-
-    def rescore(self, lists: Lists, **options: Unpack[Options]) -> RescoredLists:
-        """Order the hypotheses of N-best lists with this model: see :func:`quartet.rescore`."""
-        import quartet  # evaluations that rescore nothing do not depend on what rescoring does
-
-        return quartet.rescore(self, lists, **options)
 
     def _encode(self, texts: list[str]) -> list[list[int]]:
         ids: list[list[int]] = self._encoded(texts)["input_ids"]

@@ -10,13 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from quartet.data.batch import Batch, Row, closes, collate, framed, is_own
+from quartet.data.batch import Batch, Row, closes, collate, framed
 from quartet.data.streams import lay_out
 from quartet.models.network import Memory, Network
 from quartet.models.transformer_xl import TransformerXL
 from quartet.objectives.base import Objective
 from quartet.scoring.windows import budgeted, cut
-from quartet.text.tokenizer import TextTokenizer
+from quartet.text.tokenizer import TextTokenizer, is_own
 
 #: What represents a text. Of each of its own tokens: ``context``: the last layer's output, ``embed``: the embedding
 #: layer's (after positions and normalisation, where the model has them), ``table``: its row of the bare table. Of one

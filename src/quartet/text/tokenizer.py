@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import compress, islice
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,13 @@ from quartet.arguments import check_choice, checked_texts
 from quartet.errors import InputError
 from quartet.files import atomic_path
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[BOS]", "[EOS]")
 """Their ids are 0 to 6 in every tokenizer of this library."""
+
+UNKNOWN_ID = SPECIALS.index("[UNK]")
 
 PREFIX = "##"
 """Marks a WordPiece that continues a word."""
@@ -32,6 +37,11 @@ ALPHABET_TEXTS = 256
 """Texts whose characters are counted at once: the library takes its time for each call."""
 
 Kind = Literal["wordpiece", "word", "whitespace"]
+
+
+def is_own(ids: Tensor) -> Tensor:
+    """True at the text's own tokens (an unknown word is one of them), False at special tokens and padding."""
+    return (ids >= len(SPECIALS)) | (ids == UNKNOWN_ID)
 
 
 class TextTokenizer:

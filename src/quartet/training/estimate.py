@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from quartet.config.training import TrainingConfig
 from quartet.data import open_source
 from quartet.data.batch import Batch, BatchSource
 from quartet.data.streams import StreamSource
@@ -20,7 +21,6 @@ from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED, Objective
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer
-from quartet.training.config import TrainingConfig
 from quartet.training.flops import FORWARD_AND_BACKWARD, training_flops
 
 #: Batches that stand for all others of a corpus.

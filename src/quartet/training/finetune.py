@@ -9,8 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from quartet.data.batch import Batch, is_own
+from quartet.data.batch import Batch
 from quartet.scoring.language_model import LanguageModel
+from quartet.text.tokenizer import is_own
 from quartet.training.tuning import TaskModel, Tuning, seeded, tune
 
 Labelled = tuple[str, int]

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset
 
+from quartet.config.training import TrainingConfig
 from quartet.data import open_source
 from quartet.data.batch import Batch, BatchSource
 from quartet.data.sentences import SentenceSource
@@ -36,7 +37,6 @@ from quartet.training.callbacks import (
     ResumePoint,
     Steps,
 )
-from quartet.training.config import TrainingConfig
 from quartet.training.from_bert import Filled, fill
 from quartet.training.module import PretrainingModule
 from quartet.training.processes import Machine

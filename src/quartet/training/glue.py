@@ -13,12 +13,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from quartet.data.batch import Batch, Row, closes, collate, is_own
+from quartet.data.batch import Batch, Row, closes, collate
 from quartet.errors import InputError
 from quartet.models.dropout import Dropout
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.reading import TOKEN_BUDGET
 from quartet.scoring.windows import Window, budgeted
+from quartet.text.tokenizer import is_own
 from quartet.training.glue_config import Pooling
 from quartet.training.tuning import TaskModel, Tuning, seeded, tune
 

@@ -7,11 +7,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from quartet.config.training import TrainingConfig
 from quartet.data.batch import Batch, part_edges
 from quartet.models.network import Memory, Network
 from quartet.objectives.base import Objective
 from quartet.training import processes, randomness
-from quartet.training.config import TrainingConfig
 from quartet.training.divergence import METRIC, REMEDY, Watch, WatchedModule
 from quartet.training.optim import build_optimiser
 from quartet.training.processes import Machine

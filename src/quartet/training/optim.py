@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from quartet.training.config import TrainingConfig
+from quartet.config.training import TrainingConfig
 
 
 def schedule(config: TrainingConfig) -> Callable[[int], float]:

@@ -18,9 +18,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.arguments import checked_texts
-from quartet.data.batch import Batch, is_own
+from quartet.data.batch import Batch
 from quartet.models.architectures import build_for
 from quartet.scoring.language_model import LanguageModel
+from quartet.text.tokenizer import is_own
 from quartet.training.kept import kept
 from quartet.training.tuning import Progress, TaskModel, Tuning, seeded, tune
 

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, IterableDataset
 
+from quartet.config.training import TrainingConfig
 from quartet.data.batch import Batch
 from quartet.scoring.language_model import LanguageModel
 from quartet.training import randomness
-from quartet.training.config import TrainingConfig
 from quartet.training.divergence import Watch, WatchedModule
 from quartet.training.fit import lightning_precision, silence_lightning
 from quartet.training.optim import build_optimiser

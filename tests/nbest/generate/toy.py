@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from quartet.config.training import TrainingConfig
 from quartet.nbest.generate.config import TranslatorConfig, VocabularyConfig
 from quartet.nbest.generate.pairs import encode_pairs
 from quartet.nbest.generate.parallel import ParallelText
 from quartet.nbest.generate.training import TrainedTranslator, fit_translator
 from quartet.nbest.generate.translation import Translator, TranslatorCard, parameter_count
 from quartet.nbest.generate.vocabulary import PieceTokenizer, train_pieces
-from quartet.training.config import TrainingConfig
 
 WORDS = dict(
     zip(

@@ -14,12 +14,12 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
+from quartet.config.training import TrainingConfig
 from quartet.models.architectures import build_for
 from quartet.models.checkpoint import CONFIG, TOKENIZER, WEIGHTS, ModelCard, save_model
+from quartet.scorers import open_scorer
 from quartet.scoring.language_model import load as load_model
-from quartet.scoring.opening import open_scorer
 from quartet.text.tokenizer import train_tokenizer
-from quartet.training.config import TrainingConfig
 from tests.models.shapes import VARIANTS, small
 from tests.reliability.malformed.case import Case, as_json, without
 from tests.reliability.malformed.tokenizers import TEXTS, own

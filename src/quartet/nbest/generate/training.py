@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, IterableDataset
 
+from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.models.fused_loss import summed_cross_entropy
 from quartet.nbest.generate.config import TranslatorConfig
@@ -22,7 +23,6 @@ from quartet.nbest.generate.pairs import IGNORED, EncodedPairs, PairBatch, PairS
 from quartet.nbest.generate.translation import build, fill, logits, weights
 from quartet.training import randomness
 from quartet.training.callbacks import PlainFile, Progress, Report, ResumePoint, Steps
-from quartet.training.config import TrainingConfig
 from quartet.training.divergence import REMEDY, Watch, WatchedModule
 from quartet.training.fit import lightning_precision, silence_lightning
 from quartet.training.optim import build_optimiser

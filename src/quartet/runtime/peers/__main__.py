@@ -14,10 +14,9 @@ import torch
 import typer
 from rich.console import Console
 
-from quartet.cli import user_errors
-from quartet.errors import InputError
+from quartet.errors import InputError, user_errors
+from quartet.hardware.memory import keep_freed_memory
 from quartet.models.linear import has_bfloat16
-from quartet.runtime.memory import keep_freed_memory
 from quartet.runtime.peers import (
     growth,
     hypotheses,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import torch
 
+from quartet.config.training import TrainingConfig
 from quartet.models.architectures import build_for
 from quartet.models.checkpoint import ModelCard
 from quartet.models.config import ModelConfig
 from quartet.runtime.peers.exported import Shape
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.config import TrainingConfig
 
 #: Objective and architecture of each system.
 SYSTEMS = {"tta": ("lae", "tta"), "unilm": ("clm", "encoder"), "bilm": ("mlm", "encoder")}

@@ -12,8 +12,8 @@ from rich.table import Table
 
 from quartet.errors import InputError
 from quartet.files import atomic_path, read_json, write_json
+from quartet.hardware.processor import computing
 from quartet.pretrained import transformers
-from quartet.processor import computing
 from quartet.runtime.peers.figures import Figure, Found
 
 #: Where a page's table stands.

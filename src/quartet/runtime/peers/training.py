@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quartet.config.training import TrainingConfig
 from quartet.data import open_source
 from quartet.errors import InputError
 from quartet.files import write_jsonl
@@ -16,7 +17,6 @@ from quartet.text.encoded import EncodedCorpus
 from quartet.text.encoding import encode_corpus
 from quartet.text.split import SPLITS
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.config import TrainingConfig
 
 if TYPE_CHECKING:
     from quartet.training.fit import Trained

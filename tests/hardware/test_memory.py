@@ -12,13 +12,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from quartet.processor import computing
-from quartet.runtime import memory
+from quartet.hardware import memory
+from quartet.hardware.processor import computing
 from tests.imports import ROOT
 
 PROGRAM = """
 import ctypes, resource, sys
-from quartet.runtime.memory import keep_freed_memory
+from quartet.hardware.memory import keep_freed_memory
 if sys.argv[1] == "keep":
     assert keep_freed_memory()
 c = ctypes.CDLL(None)

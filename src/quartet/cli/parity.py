@@ -1,4 +1,4 @@
-"""A model beside its export: ``python -m quartet.export.parity MODEL EXPORTED LISTS``.
+"""A model beside its export: ``python -m quartet.cli.parity MODEL EXPORTED LISTS``.
 
 The word error rates of both at the same weight, how far their scores are apart, the time that each takes, in turns, and
 the sizes of their files.
@@ -16,16 +16,14 @@ import torch
 import typer
 
 import quartet
-from quartet.cli import user_errors
-from quartet.cli.compare import with_interval
-from quartet.errors import InputError
+from quartet.errors import InputError, user_errors
 from quartet.files import write_json
 from quartet.nbest.formats import Reading
 from quartet.nbest.rerank import Candidates, weight_grid
 from quartet.nbest.rescoring import RescoredLists
 from quartet.nbest.significance import measure, paired_bootstrap
 from quartet.paths import check_paths
-from quartet.results import Measure
+from quartet.results import Measure, with_interval
 from quartet.runtime.clock import Seconds, clocked, in_turns
 from quartet.runtime.measures import median_interval, times_as_long
 from quartet.scoring.engine import TextScorer
@@ -59,7 +57,7 @@ def parity(
 ) -> None:
     """Rescore the same lists with a model and with its export.
 
-    Example: python -m quartet.export.parity artifacts/sample/models/tta tta-int8 data/nbest/sample-speech/test.json
+    Example: python -m quartet.cli.parity artifacts/sample/models/tta tta-int8 data/nbest/sample-speech/test.json
     """
     if lm_weight is not None and tune is not None:
         raise InputError("--lm-weight, --tune", "the weight is needed once", "give one of them")

@@ -59,7 +59,7 @@ def test_every_kind_is_opened_and_rescores(
     assert model.pseudo == pseudo
     (empty,) = model.token_logprobs([""])
     assert len(empty) == (0 if pseudo else 1), "the closing token alone"
-    found = model.rescore(LISTS, weight=1.0)
+    found = quartet.rescore(model, LISTS, weight=1.0)
     for row in found:
         for each in row["hypotheses"]:
             assert each["lm"] == pytest.approx(model.score([each["text"]])[0], abs=1e-4)

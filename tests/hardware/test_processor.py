@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from quartet import processor
+from quartet.hardware import processor
 
 INTEL = "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Xeon(R) Processor @ 2.80GHz\n"
 AMD = "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC 7B13: 64 cores\nflags\t: avx2\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from functools import cache
 
-from quartet.runtime.memory import allocator
+from quartet.hardware.memory import allocator
 
 #: Where Linux describes its processors.
 CPUINFO = "/proc/cpuinfo"

@@ -1,0 +1,1 @@
+"""Settings as dataclasses: what a training, a model or a set of lists may say, and within which bounds."""

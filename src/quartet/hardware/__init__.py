@@ -1,0 +1,1 @@
+"""What machine this is: its processor, and how it gives memory."""
