@@ -12,14 +12,41 @@ QUARTET = sorted((ROOT / "src" / "quartet").rglob("*.py"))
 PIPELINE = sorted((ROOT / "pipeline").rglob("*.py"))
 STAGES = sorted((ROOT / "stages").glob("*.py"))
 #: The rooms of the library, then the pipeline and its stages. A module imports its own room and those before it.
-ROOMS = (
-    "errors arguments hardware locks files streams paths pickled results code "  # what knows no language model
-    "evaluation config text pretrained "  # figures; settings; texts and tokens; models of Hugging Face as files
-    "models data objectives "
-    "scoring training nbest ngram runtime export scorers "
-    "report quartet shipped pyfunc cli "
-    "pipeline stages"
-).split()
+ROOMS = [
+    # what knows no language model
+    "errors",
+    "arguments",
+    "hardware",
+    "locks",
+    "files",
+    "streams",
+    "paths",
+    "pickled",
+    "results",
+    "code",
+    # figures; settings; texts and tokens; models of Hugging Face as files
+    "evaluation",
+    "config",
+    "text",
+    "pretrained",
+    "models",
+    "data",
+    "objectives",
+    "scoring",
+    "training",
+    "nbest",
+    "ngram",
+    "runtime",
+    "export",
+    "scorers",
+    "report",
+    "quartet",
+    "shipped",
+    "pyfunc",
+    "cli",
+    "pipeline",
+    "stages",
+]
 #: The only stages that train: everything else starts without Lightning.
 TRAINING = {"pretrain", "translate", "finetune", "glue", "nli", "squad", "race"}
 #: Stages that look at text or at results only.

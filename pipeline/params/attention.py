@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-Count = Annotated[int, Field(ge=1)]
-Size = Annotated[int, Field(ge=0)]
+from quartet.config.types import Count, Size
 
 
 @dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-Size = Annotated[int, Field(ge=0)]
+from quartet.config.types import Size
 
 
 @dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))

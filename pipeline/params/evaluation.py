@@ -7,11 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag
 from pydantic.dataclasses import dataclass
 
-Count = Annotated[int, Field(ge=1)]
-Size = Annotated[int, Field(ge=0)]
-Weight = Annotated[float, Field(ge=0.0, le=1.0)]
-Positive = Annotated[float, Field(gt=0.0)]
-Text = Annotated[str, Field(min_length=1)]
+from quartet.config.types import Count, Positive, Share, Size, Text
 
 _STRICT = ConfigDict(extra="forbid")
 
@@ -55,8 +51,8 @@ class Perplexity:
 class Weights:
     """A grid of interpolation weights."""
 
-    start: Weight
-    stop: Weight
+    start: Share
+    stop: Share
     step: Positive
 
     def __post_init__(self) -> None:
@@ -110,7 +106,7 @@ class Finetune:
     epochs: Count
     batch_size: Count
     learning_rate: Positive
-    warmup: Weight = 0.1
+    warmup: Share = 0.1
 
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)

@@ -8,9 +8,8 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from pipeline.params.evaluation import Tried
+from quartet.config.types import Count, Text
 
-Count = Annotated[int, Field(ge=1)]
-Text = Annotated[str, Field(min_length=1)]
 #: sacrebleu's ways to cut a text into words.
 Tokenization = Literal["13a", "intl", "char", "zh", "none"]
 

@@ -7,8 +7,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-Count = Annotated[int, Field(ge=1)]
-Size = Annotated[int, Field(ge=0)]
+from quartet.config.types import Count, Positive, Share, Size
 
 
 @dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))
@@ -25,8 +24,8 @@ class Nli:
     sets: list[str]
     epochs: Count
     batch_size: Count
-    learning_rate: Annotated[float, Field(gt=0.0)]
-    warmup: Annotated[float, Field(ge=0.0, le=1.0)]
+    learning_rate: Positive
+    warmup: Share
     limit: Size
     max_length: Annotated[int, Field(ge=3)]
     random_control: bool

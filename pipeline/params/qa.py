@@ -7,10 +7,8 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-Count = Annotated[int, Field(ge=1)]
-Size = Annotated[int, Field(ge=0)]
-Positive = Annotated[float, Field(gt=0.0)]
-Share = Annotated[float, Field(ge=0.0, le=1.0)]
+from quartet.config.types import Count, Positive, ProperShare, Share, Size
+
 #: ``paper``: as Bai et al. 2021 say; ``released``: as their code does. Each that is named is a training of its own.
 Positions = Literal["paper", "released"]
 
@@ -61,7 +59,7 @@ class Squad(QuestionTuning):
     stride: Count = 128
     max_question: Count = 64
     max_answer: Count = 30
-    held_out: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.25
+    held_out: ProperShare = 0.25
 
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
+from quartet.config.types import Text
 from quartet.nbest.generate.config import RecogniserConfig
-
-Text = Annotated[str, Field(min_length=1)]
 
 
 @dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))

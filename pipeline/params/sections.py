@@ -27,13 +27,9 @@ from pipeline.params.trainer import Trainer
 from pipeline.params.translator import Translator
 from pipeline.params.vectors import Vectors
 from quartet.config.training import TrainingConfig
+from quartet.config.types import Count, ProperShare, Size, Text
 from quartet.models.config import ModelConfig
 from quartet.ngram.config import NgramConfig, TokenConfig
-
-Count = Annotated[int, Field(ge=1)]
-Size = Annotated[int, Field(ge=0)]
-Share = Annotated[float, Field(gt=0.0, lt=1.0)]
-Text = Annotated[str, Field(min_length=1)]
 
 TaskKind = Literal[
     "documents-similarity",
@@ -71,8 +67,8 @@ class Data:
 class Split:
     """Shares of the documents that are kept for validation and test."""
 
-    valid: Share
-    test: Share
+    valid: ProperShare
+    test: ProperShare
 
     def __post_init__(self) -> None:
         if self.valid + self.test >= 1:

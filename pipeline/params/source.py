@@ -7,7 +7,8 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-Text = Annotated[str, Field(min_length=1)]
+from quartet.config.types import Text
+
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-Count = Annotated[int, Field(ge=1)]
+from quartet.config.types import Count
 
 
 @dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid", validate_default=True))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from quartet.config.training import TrainingConfig
+from quartet.config.types import Fraction, Size, Text
 from quartet.nbest.generate.config import BeamConfig, TranslatorConfig, VocabularyConfig
-
-Text = Annotated[str, Field(min_length=1)]
 
 #: Settings of a training that no translator reads.
 _LANGUAGE_MODELS_ONLY = ("batch_by", "mask_probability", "max_selected", "loss_on_specials")
@@ -36,9 +34,9 @@ class Translator(TranslatorConfig):
     test: tuple[Text, Text]
     tokenizer: VocabularyConfig
     training: TrainingConfig
-    label_smoothing: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.1
+    label_smoothing: Fraction = 0.1
     beam: BeamConfig = Field(default_factory=BeamConfig)
-    seed: Annotated[int, Field(ge=0)] = 1
+    seed: Size = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()

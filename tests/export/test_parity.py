@@ -11,9 +11,9 @@ import pytest
 
 import quartet
 from quartet import cli
+from quartet.cli import parity
 from quartet.cli.parity import lines, study
 from quartet.errors import InputError
-from quartet.export import parity
 from quartet.export.writing import export
 from quartet.files import read_json
 from quartet.runtime import clock

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-Count = Annotated[int, Field(ge=1)]
-Rate = Annotated[float, Field(gt=0.0)]
-Decay = Annotated[float, Field(ge=0.0, lt=1.0)]
-Share = Annotated[float, Field(ge=0.0, le=1.0)]
+from quartet.config.types import Count, Fraction, NotNegative, Positive, ProperShare, Share, Size
 
 
 @dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid", validate_default=True))
@@ -54,19 +51,19 @@ class TrainingConfig:
     accumulate: Count = 1
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
     compile: bool = False
-    learning_rate: Rate
+    learning_rate: Positive
     warmup: Share = 0.1
     schedule: Literal["linear", "cosine", "inverse-sqrt", "constant"] = "linear"
-    schedule_steps: Annotated[int, Field(ge=0)] = 0
-    weight_decay: Annotated[float, Field(ge=0.0)] = 0.01
-    betas: tuple[Decay, Decay] = (0.9, 0.999)
-    epsilon: Rate = 1e-8
-    clip: Annotated[float, Field(ge=0.0)] = 1.0
+    schedule_steps: Size = 0
+    weight_decay: NotNegative = 0.01
+    betas: tuple[Fraction, Fraction] = (0.9, 0.999)
+    epsilon: Positive = 1e-8
+    clip: NotNegative = 1.0
     validate_every: Count = 100
-    validation_batches: Annotated[int, Field(ge=0)] = 0
+    validation_batches: Size = 0
     checkpoint_every: Count = 500
-    mask_probability: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.15
-    max_selected: Annotated[int, Field(ge=0)] = 0
+    mask_probability: ProperShare = 0.15
+    max_selected: Size = 0
     loss_on_specials: bool = False
     weights: Literal["last", "best"] = "last"
 

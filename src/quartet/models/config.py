@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from quartet.config.types import Count, Fraction, Positive, Size, Text
+
 Objective = Literal["clm", "mlm", "lae"]
 Architecture = Literal["encoder", "tta", "transformer-xl"]
 Reads = Literal["sentences", "spans", "streams"]
@@ -15,9 +17,6 @@ Position = Literal["sequence", "token", "sentence", "paragraph"]
 #: The order in which a batch carries its position indices, and in which models use them.
 POSITIONS: tuple[Position, ...] = ("sequence", "token", "sentence", "paragraph")
 
-Count = Annotated[int, Field(ge=1)]
-Size = Annotated[int, Field(ge=0)]
-Fraction = Annotated[float, Field(ge=0.0, lt=1.0)]
 
 _STRICT = ConfigDict(extra="forbid", validate_default=True)
 
@@ -148,11 +147,11 @@ class ModelConfig:
     dropout: Fraction = 0.1
     attention_dropout: Fraction = 0.0
     max_length: Annotated[int, Field(ge=4)] = 128
-    init_std: Annotated[float, Field(gt=0.0)] = 0.02
+    init_std: Positive = 0.02
     position_init: Literal["normal", "sinusoid", "split-sinusoid"] = "normal"
     head: Literal["transform", "tied"] = "transform"
-    norm_epsilon: Annotated[float, Field(gt=0.0)] = 1e-5
-    init_from: Annotated[str, Field(min_length=1)] | None = None
+    norm_epsilon: Positive = 1e-5
+    init_from: Text | None = None
     tta: TTAConfig = Field(default_factory=TTAConfig)
     recurrence: RecurrenceConfig = Field(default_factory=RecurrenceConfig)
     maxima: MaximaConfig = Field(default_factory=MaximaConfig)

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from quartet.config.types import Size
+
 Estimator = Literal["auto", "lmplz", "own"]
 Units = Literal["words", "pieces"]
 Punctuation = Literal["split", "strip", "keep"]
@@ -57,7 +59,7 @@ class NgramConfig:
     """
 
     order: Annotated[int, Field(ge=LEAST_ORDER, le=MOST_ORDER)] = 5
-    pruning: tuple[Annotated[int, Field(ge=0)], ...] = ()
+    pruning: tuple[Size, ...] = ()
     discount_fallback: tuple[float, float, float] | None = None
     estimator: Estimator = "own"
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-Name = Annotated[str, Field(min_length=1)]
+from quartet.config.types import Text
+
 Split = Literal["train", "valid", "test"]
 
 
@@ -26,11 +27,11 @@ class HubConfig:
 
     name: Literal["hub"] = "hub"
     rows: Literal["documents", "wikitext", "lines"] = "documents"
-    text: Name = "text"
-    title: Name | None = None
-    id: Name | None = None
-    config: Name | None = None
-    splits: dict[Split, Name] | None = None
+    text: Text = "text"
+    title: Text | None = None
+    id: Text | None = None
+    config: Text | None = None
+    splits: dict[Split, Text] | None = None
 
     def __post_init__(self) -> None:
         for key in ("title", "id"):

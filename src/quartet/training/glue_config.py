@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Annotated, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-Count = Annotated[int, Field(ge=1)]
-Rate = Annotated[float, Field(gt=0.0)]
-Share = Annotated[float, Field(ge=0.0, le=1.0)]
+from quartet.config.types import Count, Positive, Share, Size
 
 #: What stands for an input. ``cls``: the last layer's output at the special token that has seen all of it: the first
 #: ([CLS] or [BOS]); for a causal model, whose first token sees nothing, the last ([SEP] or [EOS]). ``mean``: the mean
@@ -51,7 +49,7 @@ class Grid:
     """
 
     batch_size: tuple[Count, ...]
-    learning_rate: tuple[Rate, ...]
+    learning_rate: tuple[Positive, ...]
     epochs: tuple[Count, ...]
 
     def __post_init__(self) -> None:
@@ -86,9 +84,9 @@ class Protocol:
             trainings, of 90 epochs).
     """
 
-    seeds: tuple[Annotated[int, Field(ge=0)], ...]
-    limit: Annotated[int, Field(ge=0)] = 0
-    max_length: Annotated[int, Field(ge=0)] = 0
+    seeds: tuple[Size, ...]
+    limit: Size = 0
+    max_length: Size = 0
     pooling: Pooling = "cls"
     warmup: Share = 0.0
     own_schedule: bool = False

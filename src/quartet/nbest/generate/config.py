@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-Count = Annotated[int, Field(ge=1)]
-Size = Annotated[int, Field(ge=0)]
-Fraction = Annotated[float, Field(ge=0.0, lt=1.0)]
+from quartet.config.types import Count, Fraction, NotNegative, Positive, Size, Text
+
 _STRICT = ConfigDict(extra="forbid", validate_default=True)
 
 #: Ids that no text decides: the special tokens, and one for each byte.
@@ -56,7 +55,7 @@ class TranslatorConfig:
     inner_dropout: Fraction = 0.0
     activation: Literal["relu", "gelu"] = "relu"
     max_length: Annotated[int, Field(ge=4)] = 256
-    init_std: Annotated[float, Field(gt=0.0)] = 0.02
+    init_std: Positive = 0.02
     tie_embeddings: bool = True
 
     def __post_init__(self) -> None:
@@ -79,7 +78,7 @@ class BeamConfig:
     """
 
     size: Annotated[int, Field(ge=2)] = 50
-    length_penalty: Annotated[float, Field(ge=0.0)] = 0.0
+    length_penalty: NotNegative = 0.0
     extra_tokens: Size = 50
     batch_tokens: Count = 32_768
 
@@ -126,7 +125,7 @@ class RecogniserConfig:
     """
 
     engine: Engine
-    source: Annotated[str, Field(min_length=1)]
+    source: Text
     language: Annotated[str, Field(pattern="^[a-z]{2,3}$")] | None = None
     precision: str = "float32"
     batch: Count = 8
