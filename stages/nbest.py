@@ -17,9 +17,8 @@ from pipeline.unchanged import Inputs
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json, write_jsonl
 from quartet.nbest.bleu import Bleu
-from quartet.nbest.counts import count
+from quartet.nbest.counts import count, in_common
 from quartet.nbest.formats import FORMATS, Files, Reading, jsonl, read
-from quartet.nbest.rerank import in_common
 from quartet.nbest.types import NBest
 
 #: Every entry that was left out, with its reason.

@@ -23,3 +23,12 @@ def count(lists: Sequence[NBest]) -> dict[str, int]:
         "empty_references": sum(not reference.strip() for reference in references),
         "reference_words": sum(len(words(reference)) for reference in references),
     }
+
+
+def in_common(dev: Sequence[NBest], test: Sequence[NBest]) -> int:
+    """How many lists of test are lists of dev too, by the texts and scores of two hypotheses or more.
+
+    A weight that was chosen on them has seen their references, and their figure is better than that of other lists.
+    """
+    known = {one.hypotheses for one in dev}
+    return sum(len(one.hypotheses) > 1 and one.hypotheses in known for one in test)

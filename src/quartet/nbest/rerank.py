@@ -212,15 +212,6 @@ def check_tunable(dev: Sequence[NBest], test: Sequence[NBest]) -> None:
         raise InputError("dev and test lists", "one set has first-pass scores and the other only ranks")
 
 
-def in_common(dev: Sequence[NBest], test: Sequence[NBest]) -> int:
-    """How many lists of test are lists of dev too, by the texts and scores of two hypotheses or more.
-
-    A weight that was chosen on them has seen their references, and their figure is better than that of other lists.
-    """
-    known = {one.hypotheses for one in dev}
-    return sum(len(one.hypotheses) > 1 and one.hypotheses in known for one in test)
-
-
 def tune_and_apply(
     dev: Candidates, test: Candidates, weights: Sequence[float] | Floats | None = None
 ) -> Reranking:

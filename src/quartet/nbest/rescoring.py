@@ -13,11 +13,12 @@ from typing import Any, TypedDict, get_args, overload
 from quartet.arguments import check_choice
 from quartet.errors import InputError
 from quartet.nbest.bleu import Bleu
+from quartet.nbest.counts import in_common
 from quartet.nbest.formats import FORMATS, Files, Reading, read
 from quartet.nbest.formats.reading import Entry, Meaning, collect, oriented
 from quartet.nbest.metrics import Floats, Metric, Table
 from quartet.nbest.normalise import Normalisation
-from quartet.nbest.rerank import Candidates, check_tunable, in_common
+from quartet.nbest.rerank import Candidates, check_tunable
 from quartet.nbest.rescored import rescored_rows, write_rescored, write_texts
 from quartet.nbest.scores import Scoring, score_lists, score_texts, texts_of
 from quartet.nbest.types import NBest
