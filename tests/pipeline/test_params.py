@@ -106,11 +106,15 @@ MISTAKES = {
         "models.unilm.layers: Input should be greater than or equal to 1",
     ),
     "infinite": (
-        "learning_rate: 2e-3",
+        "learning_rate: 1.5e-3",
         "learning_rate: .inf",
         "models.unilm.training.learning_rate: inf is not",
     ),
-    "NaN": ("learning_rate: 2e-3", "learning_rate: .nan", "models.unilm.training.learning_rate: nan is not"),
+    "NaN": (
+        "learning_rate: 1.5e-3",
+        "learning_rate: .nan",
+        "models.unilm.training.learning_rate: nan is not",
+    ),
     "impossible combination": ("heads: 4", "heads: 5", "models.unilm: heads must divide dim"),
     "a setting of another objective": (
         "training: {steps: 3000,",
@@ -301,7 +305,7 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
 def test_numbers_are_read_as_dvc_reads_them(tmp_path: Path) -> None:
     from dvc.utils.serialize import load_yaml
 
-    (tmp_path / "params.yaml").write_text(SAMPLE.replace("2e-3", "3e-4"), encoding="utf-8")
+    (tmp_path / "params.yaml").write_text(SAMPLE.replace("1.5e-3", "3e-4"), encoding="utf-8")
     seen = load_yaml(tmp_path / "params.yaml")["models"]["tta"]["training"]["learning_rate"]
     assert seen == load(tmp_path / "params.yaml").models["tta"].training.learning_rate == 3e-4
 
