@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +37,14 @@ def _own_mlflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{path}")
         yield
+
+
+@pytest.fixture(autouse=True)
+def _one_mlflow() -> Iterator[None]:
+    """MLflow keeps the address that it was last told, before the environment's: a test leaves it as it was."""
+    yield
+    if mlflow := sys.modules.get("mlflow"):
+        mlflow.set_tracking_uri(os.environ["MLFLOW_TRACKING_URI"])
 
 
 @pytest.fixture
