@@ -311,7 +311,7 @@ STAGES: dict[str, Stage] = {
         lambda params: tuple(params.evaluate.rerank),
         _rows("rerank"),
         (
-            *("rerank.weights", "rerank.score", "rerank.lengths", "judging"),
+            *("rerank.weights", "rerank.score", "rerank.unknown", "rerank.lengths", "judging"),
             *("seeds", "bootstrap", "device", "threads"),
         ),
     ),
