@@ -23,14 +23,14 @@ from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED
 from quartet.scoring.means import Progress, TextMeans
 from quartet.scoring.reading import Layer
-from quartet.scoring.unknown import Handling, UnknownTokens, of_tokenizer, unknown_in
+from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_tokenizer
 from quartet.text.tokenizer import TextTokenizer
 
 #: The readings of `embed`; the embedding layer and the bare table are not among a graph's outputs.
 READINGS: dict[Layer, Asked] = {"context": "own", "first": "first", "last": "last"}
 
 
-class ExportedLM:
+class ExportedLM(ScoresTexts):
     """A graph with its tokenizer and the model's card; it computes on the CPU.
 
     Texts are read as a :class:`quartet.scoring.language_model.LanguageModel` reads them.
@@ -112,22 +112,6 @@ class ExportedLM:
             values[bases[laid.texts_N] + laid.places_N] = logprobs_BT[laid.asked_BT]
         assert not np.isnan(values).any(), "every token is scored once"
         return [values[low:high] for low, high in itertools.pairwise(bases)]
-
-    def score(self, texts: Sequence[str], masked: bool = True, unknown: Handling = "spread") -> list[float]:
-        """The sum of each text's token log-probabilities, in nats.
-
-        Args:
-            masked: as for :meth:`token_logprobs`.
-            unknown: what is done with unknown tokens, to which :meth:`token_logprobs` gives the probability of
-                [UNK]; see :mod:`quartet.scoring.unknown`.
-
-        Raises:
-            InputError: as :meth:`token_logprobs`, or a text has an unknown token and that is an error.
-        """
-        texts = checked_texts(texts)
-        found = unknown_in(self, texts, unknown)
-        found.warn()
-        return [float(values.sum()) for values in found.applied(self.token_logprobs(texts, masked))]
 
     def unknown_tokens(self, texts: Sequence[str]) -> list[UnknownTokens]:
         """Which tokens of each text the vocabulary lacks, and what each costs beside [UNK]."""

@@ -20,7 +20,7 @@ from quartet.files import sha256
 from quartet.ngram.arpa import check_start
 from quartet.ngram.card import ARPA, MANIFEST, TOKENIZER, NgramCard, load_card
 from quartet.ngram.tokens import RESERVED, UNKNOWN, Splitter, splitter
-from quartet.scoring.unknown import Handling, UnknownTokens, of_tokenizer, unknown_in, words_of
+from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_tokenizer, words_of
 from quartet.text.tokenizer import TextTokenizer
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Reading:
     unknown: NDArray[np.bool_]
 
 
-class NgramLM:
+class NgramLM(ScoresTexts):
     """An ARPA file with the rules that make a text its tokens. A text is one sentence.
 
     An unknown token costs what the model gives <unk>, the share of one word that was never seen, and the context starts
@@ -134,22 +134,6 @@ class NgramLM:
             InputError: `texts` is one string, or holds what is no text.
         """
         return [self.read(text).logprobs for text in checked_texts(texts)]
-
-    def score(self, texts: Sequence[str], masked: bool = True, unknown: Handling = "spread") -> list[float]:
-        """The sum of each text's token log-probabilities, in nats.
-
-        Args:
-            masked: as for :meth:`token_logprobs`.
-            unknown: what is done with unknown tokens, to which :meth:`token_logprobs` gives the probability of
-                <unk>; see :mod:`quartet.scoring.unknown`.
-
-        Raises:
-            InputError: as :meth:`token_logprobs`, or a text has an unknown token and that is an error.
-        """
-        texts = checked_texts(texts)
-        found = unknown_in(self, texts, unknown)
-        found.warn()
-        return [float(values.sum()) for values in found.applied(self.token_logprobs(texts, masked))]
 
     def unknown_tokens(self, texts: Sequence[str]) -> list[UnknownTokens]:
         """Which tokens of each text the model has never seen, and what each costs beside <unk>."""

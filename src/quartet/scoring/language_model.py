@@ -24,7 +24,7 @@ from quartet.objectives import OBJECTIVES
 from quartet.scoring.device import check_device
 from quartet.scoring.means import Progress, TextMeans
 from quartet.scoring.reading import LAYERS, Layer, Reader
-from quartet.scoring.unknown import Handling, UnknownTokens, of_tokenizer, unknown_in
+from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_tokenizer
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 
@@ -32,7 +32,7 @@ from quartet.text.tokenizer import TextTokenizer
 LOGIT_BUDGET = 1 << 24
 
 
-class LanguageModel:
+class LanguageModel(ScoresTexts):
     """A network with its objective and tokenizer.
 
     A text is a string, read as one sentence of one paragraph. Documents, with their real sentences and paragraphs, come
@@ -139,22 +139,6 @@ class LanguageModel:
         """
         rows = self._rows(texts)
         return self._logprobs(rows, int(self.objective.predicts_end), masked)
-
-    def score(self, texts: Sequence[str], masked: bool = True, unknown: Handling = "spread") -> list[float]:
-        """The sum of each text's token log-probabilities, in nats.
-
-        Args:
-            masked: as for :meth:`token_logprobs`.
-            unknown: what is done with unknown tokens, to which :meth:`token_logprobs` gives the probability of
-                [UNK]; see :mod:`quartet.scoring.unknown`.
-
-        Raises:
-            InputError: as :meth:`token_logprobs`, or a text has an unknown token and that is an error.
-        """
-        texts = checked_texts(texts)
-        found = unknown_in(self, texts, unknown)
-        found.warn()
-        return [float(values.sum()) for values in found.applied(self.token_logprobs(texts, masked))]
 
     def unknown_tokens(self, texts: Sequence[str]) -> list[UnknownTokens]:
         """Which tokens of each text the vocabulary lacks, and what each costs beside [UNK]."""

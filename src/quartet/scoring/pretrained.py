@@ -29,7 +29,7 @@ from quartet.scoring.halves import SAMPLE, Halves
 from quartet.scoring.means import Progress, TextMeans
 from quartet.scoring.pretrained_inputs import Asked, Inputs, Outputs
 from quartet.scoring.reading import LAYERS, Layer
-from quartet.scoring.unknown import Handling, UnknownTokens, of_transformers, unknown_in
+from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_transformers
 
 #: Tokens of one input for a model that has no longest one (relative or no positions).
 UNBOUNDED_WINDOW = 1024
@@ -39,7 +39,7 @@ _NO_LIMIT = 10**6
 _CLASSES: dict[Kind, str] = {"masked": "AutoModelForMaskedLM", "causal": "AutoModelForCausalLM"}
 
 
-class PretrainedLM:
+class PretrainedLM(ScoresTexts):
     """A language model of transformers, scored as ours are.
 
     A masked model reads a text between the special tokens of its own tokenizer, and hides each of the text's tokens in
@@ -148,22 +148,6 @@ class PretrainedLM:
         assert not np.isnan(values).any(), "every token is scored once"
         found = np.split(values, bases[1:-1])
         return [found[distinct[text]].copy() for text in texts]
-
-    def score(self, texts: Sequence[str], masked: bool = True, unknown: Handling = "spread") -> list[float]:
-        """The sum of each text's token log-probabilities, in nats; 0 for a text without tokens and a masked model.
-
-        Args:
-            masked: as for :meth:`token_logprobs`.
-            unknown: what is done with unknown tokens, to which :meth:`token_logprobs` gives the probability of
-                [UNK]; see :mod:`quartet.scoring.unknown`.
-
-        Raises:
-            InputError: as :meth:`token_logprobs`, or a text has an unknown token and that is an error.
-        """
-        texts = checked_texts(texts)
-        found = unknown_in(self, texts, unknown)
-        found.warn()
-        return [float(values.sum()) for values in found.applied(self.token_logprobs(texts, masked))]
 
     def unknown_tokens(self, texts: Sequence[str]) -> list[UnknownTokens]:
         """Which tokens of each text the vocabulary lacks, and what each costs beside [UNK]."""

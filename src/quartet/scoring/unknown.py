@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import unicodedata
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -24,7 +25,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from quartet.arguments import check_choice
+from quartet.arguments import check_choice, checked_texts
 from quartet.errors import InputError
 from quartet.text.tokenizer import TextTokenizer, characters_of
 
@@ -141,6 +142,33 @@ def unknown_in(model: object, texts: Sequence[str], handling: Handling) -> Unkno
             "take a model of this script, or allow them (--unknown spread, unknown='spread')",
         )
     return Unknown(handling, [found[text] for text in texts], share)
+
+
+class ScoresTexts(ABC):
+    """What adds up a text's token log-probabilities: every scorer's sum, with one price of unknown tokens."""
+
+    @abstractmethod
+    def token_logprobs(self, texts: Sequence[str], masked: bool = True) -> list[Floats]:
+        """Natural log-probabilities of each text's tokens, in order; of an unknown one that of [UNK]."""
+
+    @abstractmethod
+    def unknown_tokens(self, texts: Sequence[str]) -> list[UnknownTokens]:
+        """Which tokens of each text the model does not know, and what each costs beside its [UNK]."""
+
+    def score(self, texts: Sequence[str], masked: bool = True, unknown: Handling = "spread") -> list[float]:
+        """The sum of each text's token log-probabilities, in nats; 0 for a text that has no tokens to score.
+
+        Args:
+            masked: as for :meth:`token_logprobs`.
+            unknown: what is done with unknown tokens.
+
+        Raises:
+            InputError: as :meth:`token_logprobs`, or a text has an unknown token and that is an error.
+        """
+        texts = checked_texts(texts)
+        found = unknown_in(self, texts, unknown)
+        found.warn()
+        return [float(values.sum()) for values in found.applied(self.token_logprobs(texts, masked))]
 
 
 def _added(values: Floats, found: UnknownTokens) -> Floats:
