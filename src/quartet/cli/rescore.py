@@ -29,7 +29,7 @@ from quartet.cli.options import (
 )
 from quartet.errors import InputError
 from quartet.paths import check_paths
-from quartet.streams import dash_is_stdin, dash_is_stdout
+from quartet.streams import STDOUT, dash_is_stdin, dash_is_stdout
 
 if TYPE_CHECKING:
     from quartet.nbest.formats import Files, Reading
@@ -371,7 +371,8 @@ def read_lists(
 def summary(found: RescoredLists, tune: Path | None, out: Path) -> str:
     """What was done, in a line."""
     chosen = f", chosen on {tune}" if tune else ""
-    text = f"{len(found)} lists, weight {found.weight:g}{chosen} -> {out}"
+    place = "standard output" if out == STDOUT else out
+    text = f"{len(found)} lists, weight {found.weight:g}{chosen} -> {place}"
     if found.first_pass is not None and found.value is not None:
         name = {"wer": "WER, %", "bleu": "BLEU"}[found.candidates.table.metric.name]
         text += f"; {name}: {found.first_pass:.2f} -> {found.value:.2f}"
