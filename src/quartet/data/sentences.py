@@ -16,6 +16,9 @@ from quartet.text.tokenizer import TextTokenizer
 #: narrow enough to stay random.
 POOL = 32
 
+#: Different lengths that are looked at to find these; more are rounded up to so many.
+CANDIDATES = 512
+
 #: Lengths that batches of a number of tokens are padded to. With the one short batch of an epoch these are 16 shapes.
 SHAPES = 15
 
@@ -123,7 +126,9 @@ class Shapes:
         """
         if not len(lengths):
             return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 0)
-        shapes = least_padding(*np.unique(lengths, return_counts=True), SHAPES)
+        step = -(-int(lengths.max()) // CANDIDATES)
+        rounded = np.minimum(-(-lengths // step) * step, lengths.max())
+        shapes = least_padding(*np.unique(rounded, return_counts=True), SHAPES)
         of_shape = np.searchsorted(shapes, lengths)
         tokens = np.bincount(of_shape, weights=lengths, minlength=len(shapes))
         mean = tokens / np.maximum(1, np.bincount(of_shape, minlength=len(shapes)))
