@@ -55,7 +55,7 @@ class Watch:
         self._squared = 0.0
         self._seen = 0
         self._jumped = False
-        self._parts: list[tuple[float, float]] = []
+        self._parts: list[tuple[float, float, float]] = []
 
     def loss(
         self,
@@ -64,7 +64,7 @@ class Watch:
         part: int = 0,
         parts: int = 1,
         targets: float = 1.0,
-        usual: float = 1.0,
+        share: float = 1.0,
         kind: int = 0,
     ) -> None:
         """See a part of a step.
@@ -72,7 +72,7 @@ class Watch:
         Args:
             loss: summed over its targets.
             targets: how many the part has.
-            usual: how many a whole step has in the mean: the mean loss of fewer is expected to vary more.
+            share: of a usual step that the part is. The mean loss of a smaller step is expected to vary more.
             kind: steps are compared with those of their kind. Long sentences may be harder than short ones.
 
         Raises:
@@ -80,11 +80,11 @@ class Watch:
         """
         if not math.isfinite(loss):
             self._stop(step, f"the loss is {loss}", f", part {part + 1} of {parts}" if parts > 1 else "")
-        self._parts = [*self._parts[:part], (loss, targets)]
+        self._parts = [*self._parts[:part], (loss, targets, share)]
         if part == parts - 1:
-            summed, count = (sum(values) for values in zip(*self._parts, strict=True))
+            summed, count, whole_share = (sum(values) for values in zip(*self._parts, strict=True))
             if count:
-                self._compare(summed / count, min(1.0, count / usual), kind, step)
+                self._compare(summed / count, min(1.0, whole_share), kind, step)
 
     def gradient(
         self, parameters: Iterable[tuple[str, nn.Parameter]], step: int, clip: float | None = None
@@ -140,7 +140,7 @@ class Watch:
         """Compare a step's mean loss with those before it.
 
         Args:
-            share: of the usual targets of a step. The noise of a mean goes with the root of what it is a mean of.
+            share: of a usual step. The noise of a mean goes with the root of what it is a mean of.
         """
         mean, before, seen = self._kinds.get(kind, (value, value, 0))
         noise = math.sqrt(self._squared / 2 / share)

@@ -233,13 +233,15 @@ def fit(
         )
         for split, order in ((train, seed), (valid, None))
     )
+    lengths = train_source.row_lengths
     module = PretrainingModule(
         network,
         objective,
         training,
         seed,
         train_source.steps_per_epoch,
-        objective.targets_per_step(train_source.row_lengths),
+        objective.targets_per_step(lengths),
+        lengths.rows,
         machine,
     )
     valid_batches = min(

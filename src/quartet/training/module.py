@@ -38,11 +38,13 @@ class PretrainingModule(WatchedModule):
         seed: int,
         batches: int,
         targets_per_step: float,
+        rows_per_step: float,
         machine: Machine,
     ) -> None:
         """Args:
         batches: of an epoch.
         targets_per_step: what a step's summed loss is divided by, the same for all steps.
+        rows_per_step: texts of a mean step.
         """
         super().__init__()
         self.network = network
@@ -51,6 +53,7 @@ class PretrainingModule(WatchedModule):
         self.seed = seed
         self.rounds = machine.rounds(config.accumulate)
         self.targets_per_step = targets_per_step
+        self.rows_per_step = rows_per_step
         self._pieces = machine.processes * self.rounds
         self.watch = Watch("training step", batches, REMEDY, f"{METRIC}/seed-{seed}")
         self.curve: list[tuple[int, float]] = []
@@ -72,9 +75,10 @@ class PretrainingModule(WatchedModule):
         corruption = randomness.rows(self.seed, randomness.CORRUPTION, step)
         memory = None if batch.fresh else self._memory.get(batch.part)
         loss, targets, self._memory[batch.part] = self.objective.loss(self.network, batch, corruption, memory)
-        summed, counted = sum_over_processes(loss, targets)
-        part = batch.part % self.rounds
-        self.watch.loss(summed, step, part, self.rounds, counted, self.targets_per_step, batch.kind)
+        summed, counted, rows = sum_over_processes(loss, targets, len(batch.ids_BT))
+        # Tokens of one text are alike: a step is as much less than usual as its texts or its tokens are fewer.
+        share = min(counted / self.targets_per_step, rows / self.rows_per_step)
+        self.watch.loss(summed, step, batch.part % self.rounds, self.rounds, counted, share, batch.kind)
         self._count(batch, targets, 0 if memory is None else memory.positions_BMP.shape[1])
         # Lightning divides by the rounds, and the mean over processes by their number
         return loss * (self._pieces / self.targets_per_step)
@@ -174,12 +178,12 @@ class PretrainingModule(WatchedModule):
             self._memory[batch.part] = Memory(memory.hidden_LBMD.to(device), memory.positions_BMP.to(device))
 
 
-def sum_over_processes(loss: Tensor, targets: int) -> tuple[float, float]:
-    """Both summed over all processes."""
+def sum_over_processes(loss: Tensor, targets: int, rows: int) -> tuple[float, float, float]:
+    """Each summed over all processes."""
     if not processes.several():
-        return loss.item(), targets
-    loss_of_all, targets_of_all = processes.summed([loss.item(), targets])
-    return loss_of_all, targets_of_all
+        return loss.item(), targets, rows
+    loss_of_all, targets_of_all, rows_of_all = processes.summed([loss.item(), targets, rows])
+    return loss_of_all, targets_of_all, rows_of_all
 
 
 def renumbered(state: dict[str, Any], groups: list[list[int]]) -> dict[str, Any]:

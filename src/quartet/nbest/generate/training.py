@@ -116,9 +116,8 @@ class TranslationModule(WatchedModule):
         step = self.global_step
         torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, step, batch.part))
         loss = self.loss(batch, self.label_smoothing)
-        self.watch.loss(
-            loss.item(), step, batch.part, self.config.accumulate, batch.targets, self.targets_per_step
-        )
+        share = batch.targets / self.targets_per_step
+        self.watch.loss(loss.item(), step, batch.part, self.config.accumulate, batch.targets, share)
         self.tokens += batch.targets
         return loss * (self.config.accumulate / self.targets_per_step)  # Lightning divides by the parts
 
