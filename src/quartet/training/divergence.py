@@ -22,6 +22,8 @@ SHARE = 0.2
 #: ... which is said after so many steps, and so many of its kind.
 FIRST = 20
 FIRST_OF_KIND = 5
+#: A single step may read a text that is harder than all others. So many in a row that are above are a jump.
+IN_A_ROW = 2
 #: What a loss counts for in the means, one step later.
 FADING = 0.98
 #: The name of the metric: one point at the first step of each jump.
@@ -54,7 +56,9 @@ class Watch:
         self._kinds: dict[int, tuple[float, float, int]] = {}
         self._squared = 0.0
         self._seen = 0
-        self._jumped = False
+        #: steps in a row that are above, and of the first of them: step, mean before it, loss
+        self._above = 0
+        self._first = (0, 0.0, 0.0)
         self._parts: list[tuple[float, float, float]] = []
 
     def loss(
@@ -128,13 +132,16 @@ class Watch:
             "kinds": {kind: list(values) for kind, values in self._kinds.items()},
             "squared": self._squared,
             "seen": self._seen,
-            "jumped": self._jumped,
+            "above": self._above,
+            "first": list(self._first),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a :meth:`state`."""
         self._kinds = {kind: (mean, before, seen) for kind, (mean, before, seen) in state["kinds"].items()}
-        self._squared, self._seen, self._jumped = state["squared"], state["seen"], state["jumped"]
+        self._squared, self._seen, self._above = state["squared"], state["seen"], state["above"]
+        step, mean, value = state["first"]
+        self._first = (step, mean, value)
 
     def _compare(self, value: float, share: float, kind: int, step: int) -> None:
         """Compare a step's mean loss with those before it.
@@ -145,16 +152,18 @@ class Watch:
         mean, before, seen = self._kinds.get(kind, (value, value, 0))
         noise = math.sqrt(self._squared / 2 / share)
         highest = mean + max(NOISES * noise, SHARE * abs(mean))
-        jumped = self._seen >= FIRST and seen >= FIRST_OF_KIND and value > highest
-        if jumped and not self._jumped:
-            place = self._place(step)
+        above = self._seen >= FIRST and seen >= FIRST_OF_KIND and value > highest
+        if above and self._above == 0:
+            self._first = (step, mean, value)
+        self._above = self._above + 1 if above else 0
+        if self._above == IN_A_ROW:
+            first, usual, reached = self._first
             _LOG.warning(
                 "%s: the loss jumped from about %.4g to %.4g",
-                *(place, mean, value),
-                extra={"metric": (self.metric, value, step)},
+                *(self._place(first), usual, reached),
+                extra={"metric": (self.metric, reached, first)},
             )
-        self._jumped = jumped
-        counted = min(value, highest) if jumped else value
+        counted = min(value, highest) if above else value
         mean += max(1 - FADING, 1 / (seen + 1)) * (counted - mean)  # at first the plain mean
         weight = max(1 - FADING, 1 / (self._seen + 1))
         self._squared += weight * (share * (counted - before) ** 2 - self._squared)
