@@ -21,6 +21,7 @@ from quartet.objectives.base import IGNORED
 from quartet.objectives.clm import CausalLM
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer, is_own
+from quartet.training import randomness
 from tests.models.shapes import KINDS, small
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
@@ -172,7 +173,9 @@ def test_a_step_is_divided_by_the_mean_number_of_targets(
     steps = 400 if config.reads == "spans" else source.steps_per_epoch
     counted = []
     for step in range(steps):
-        _, targets = objective.training_pair(source.batch(step), tokenizer.vocab_size, np.random.default_rng)
+        _, targets = objective.training_pair(
+            source.batch(step), tokenizer.vocab_size, randomness.rows(1, 0, 0)
+        )
         counted.append(int((targets != IGNORED).sum()))
     expected = objective.targets_per_step(source.row_lengths)
     if config.reads == "streams":
@@ -187,7 +190,7 @@ def test_the_released_spans_targets_are_those_of_inputs_like_them(small_corpus: 
     objective = OBJECTIVES["mlm"](0.3)
     source = open_source(config, splits["train"], tokenizer, batch_size=4, seed=3)
     counted = [
-        int((objective.training_pair(source.batch(step), 99, np.random.default_rng)[1] != IGNORED).sum())
+        int((objective.training_pair(source.batch(step), 99, randomness.rows(1, 0, 0))[1] != IGNORED).sum())
         for step in range(400)
     ]
     assert np.mean(counted) == pytest.approx(objective.targets_per_step(source.row_lengths), rel=0.02)
@@ -254,7 +257,7 @@ def test_a_validation_of_streams_predicts_every_token_but_the_first(small_corpus
     predicted: list[list[int]] = [[] for _ in range(rows)]
     for step in range(source.steps_per_epoch):
         batch = source.batch(step)
-        ids, targets = CausalLM().training_pair(batch, tokenizer.vocab_size, np.random.default_rng)
+        ids, targets = CausalLM().training_pair(batch, tokenizer.vocab_size, randomness.rows(1, 0, 0))
         for row in range(rows):
             read[row] += ids[row][batch.real_BT[row]].tolist()
             predicted[row] += targets[row][targets[row] != IGNORED].tolist()

@@ -15,7 +15,7 @@ from quartet.training.randomness import rows
 from tests.models.shapes import KINDS, VARIANTS, VOCABULARY, small
 
 BOS, EOS, PAD = 5, 6, 0
-RANDOM = np.random.default_rng
+RANDOM = rows(1, 0, 0)
 
 
 def batch_of(*texts: list[int]) -> Batch:

@@ -171,7 +171,7 @@ def jumps(values: list[float], caplog: pytest.LogCaptureFixture, watch: Watch | 
     caplog.clear()
     with caplog.at_level(logging.WARNING, "quartet"):
         for step, value in enumerate(values):
-            watch.loss(value, step)
+            watch.loss(torch.tensor(value), step)
     return [record.metric[2] for record in caplog.records]  # type: ignore[attr-defined]
 
 
@@ -216,7 +216,7 @@ def test_steps_are_compared_with_those_of_their_kind(caplog: pytest.LogCaptureFi
             for step in range(400):
                 kind = 200 if step % 40 == 7 else 20
                 usual = (7.5 if kind == 200 else 6.0) + draw.gauss(0, 0.1)
-                watch.loss(worse.get(step, usual) * 30, step, targets=30, kind=kind)
+                watch.loss(torch.tensor(worse.get(step, usual) * 30), step, targets=30, kind=kind)
         return [record.metric[2] for record in caplog.records]  # type: ignore[attr-defined]
 
     assert told({}) == []
@@ -227,13 +227,13 @@ def test_steps_are_compared_with_those_of_their_kind(caplog: pytest.LogCaptureFi
 def test_the_mean_of_few_targets_may_vary_more(caplog: pytest.LogCaptureFixture) -> None:
     """The same loss for a token: of 3 targets in place of 300 it is no jump."""
     for targets, expected in ((3.0, []), (300.0, [200])):
-        draw, watch = random.Random(1), Watch("step", 100, "")
+        draw, watch = random.Random(1), Watch("step", 100, "", usual=(300.0, 300.0))
         caplog.clear()
         with caplog.at_level(logging.WARNING, "quartet"):
             for step in range(250):
                 count = targets if step in (200, 201) else 300.0
                 loss = 6.5 if step in (200, 201) else 5 + draw.gauss(0, 0.1)
-                watch.loss(loss * count, step, targets=count, share=count / 300.0)
+                watch.loss(torch.tensor(loss * count), step, targets=count, rows=count)
         assert [record.metric[2] for record in caplog.records] == expected  # type: ignore[attr-defined]
 
 
@@ -242,7 +242,7 @@ def test_parts_are_one_loss(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "quartet"):
         for step in range(50):
             for part in range(2):
-                watch.loss(4.0 if step in (40, 41) and part else 1.0, step, part, 2, 0.5, 0.5)
+                watch.loss(torch.tensor(4.0 if step in (40, 41) and part else 1.0), step, part, 2, 0.5, 0.5)
     assert [record.metric[1:] for record in caplog.records] == [(5.0, 40)]  # type: ignore[attr-defined]
 
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from quartet.models.network import Memory
-from quartet.objectives.base import Objective
+from quartet.data.batch import Batch
+from quartet.models.network import Memory, Network
+from quartet.objectives.base import IGNORED, Labelled, Objective
+from quartet.objectives.mlm import MASK_ID, MaskedLM
 from quartet.text.encoded import EncodedCorpus
-from quartet.text.tokenizer import TextTokenizer
+from quartet.text.tokenizer import SPECIALS, TextTokenizer, is_own
+from quartet.training import randomness
 from tests.models.shapes import VARIANTS
-from tests.training.curves import FOLDER, SEED, STEP_MEAN, STEPS, curve, golden
+from tests.training.curves import FOLDER, ROW_GENERATORS, SEED, STEP_MEAN, STEPS, curve, golden
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 
@@ -45,14 +48,54 @@ def test_the_curve_where_each_step_weighed_alike(
     """The batches and the divisor are all that parts these curves from those above."""
     summed = Objective.loss
 
-    def mean(self: Objective, *read: Any) -> tuple[Tensor, int, Memory | None]:
-        loss, targets, memory = summed(self, *read)
-        return (loss / targets if torch.is_grad_enabled() else loss), targets, memory
+    def mean(
+        self: Objective, network: Network, labelled: Labelled, memory: Memory | None = None
+    ) -> tuple[Tensor, Memory | None]:
+        loss, memory = summed(self, network, labelled, memory)
+        return (loss / len(labelled.targets_N) if torch.is_grad_enabled() else loss), memory
 
+    draw_row_by_row(monkeypatch)
     monkeypatch.setattr(Objective, "loss", mean)
     monkeypatch.setattr(Objective, "targets_per_step", lambda self, lengths: 1.0)
     found = curve(name, small_corpus, tmp_path, batch_by="sentences")
     assert distance(found, golden(name, STEP_MEAN)) < TOLERANCE < distance(found, golden(name))
+
+
+def draw_row_by_row(patch: pytest.MonkeyPatch) -> None:
+    """Let MLM draw its masks as it did: row by row, each by NumPy's Philox with the row as half of its key."""
+
+    def generators(seed: int, use: int, step: int) -> Callable[[int], np.random.Generator]:
+        key = randomness.seed_of(seed, use, step)
+        return lambda row: np.random.Generator(np.random.Philox(key=np.array([key, row], dtype=np.uint64)))
+
+    def pair(
+        self: MaskedLM, batch: Batch, vocabulary: int, random: Callable[[int], np.random.Generator]
+    ) -> tuple[Tensor, Tensor]:
+        may_BT = batch.real_BT & is_own(batch.ids_BT)
+        inputs_BT, targets_BT = batch.ids_BT.clone().numpy(), np.full(batch.ids_BT.shape, IGNORED)
+        for row, may_T in enumerate(may_BT.numpy()):
+            places, chance = np.flatnonzero(may_T), random(batch.first_row + row)
+            count = int(self.targets(np.array([len(places)]), 0)[0])
+            selected = chance.permutation(places)[:count]
+            targets_BT[row, selected] = inputs_BT[row, selected]
+            fate = chance.random(count)
+            noise = chance.integers(len(SPECIALS), vocabulary, count)
+            inputs_BT[row, selected[fate < 0.8]] = MASK_ID
+            inputs_BT[row, selected[fate >= 0.9]] = noise[fate >= 0.9]
+        return torch.from_numpy(inputs_BT), torch.from_numpy(targets_BT)
+
+    patch.setattr(randomness, "rows", generators)
+    patch.setattr(MaskedLM, "training_pair", pair)
+
+
+@pytest.mark.parametrize("name", [path.stem for path in sorted(ROW_GENERATORS.glob("*.json"))])
+def test_the_curve_of_masks_that_were_drawn_row_by_row(
+    small_corpus: Small, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The random numbers of the masks are all that parts these curves from those above."""
+    draw_row_by_row(monkeypatch)
+    found = curve(name, small_corpus, tmp_path)
+    assert distance(found, golden(name, ROW_GENERATORS)) < TOLERANCE < distance(found, golden(name))
 
 
 def test_the_curves_tell_models_and_seeds_apart(small_corpus: Small, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -17,11 +16,13 @@ from quartet.data import open_source
 from quartet.data.sentences import SentenceSource
 from quartet.models.architectures import build
 from quartet.models.network import Network
+from quartet.objectives.base import Labelled
 from quartet.objectives.lae import LanguageAutoencoding
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.fit import Trained, fit
 from quartet.training.optim import build_optimiser
+from quartet.training.randomness import rows
 from quartet.training.siamese import tuned
 from quartet.training.tuning import Tuning
 from tests.models.shapes import KINDS, VOCABULARY, small
@@ -102,7 +103,8 @@ def gradient_of_the_mean(network: Network, corpus: Small) -> float:
     assert isinstance(source, SentenceSource)
     batch, mean = source.batch(0), int(source.lengths.sum()) / source.steps_per_epoch
     network.train().zero_grad()
-    loss, _, _ = LanguageAutoencoding().loss(network, batch, np.random.default_rng)
+    labelled = LanguageAutoencoding().label(batch, network.vocabulary, rows(0, 0, 0))
+    loss, _ = LanguageAutoencoding().loss(network, labelled)
     (loss / mean).backward()  # type: ignore[no-untyped-call]
     gradients = [each.grad for each in network.parameters() if each.grad is not None]
     return float(torch.linalg.vector_norm(torch.stack([one.norm() for one in gradients])))
@@ -143,9 +145,10 @@ def test_the_best_weights_are_of_the_lowest_loss_and_not_of_the_last_fall(
     losses: Iterator[float] = iter(())
     original = LanguageAutoencoding.loss
 
-    def loss(self: LanguageAutoencoding, *arguments: Any) -> tuple[Tensor, int, Any]:
-        found, targets, memory = original(self, *arguments)
-        return (found if torch.is_grad_enabled() else torch.tensor(next(losses) * targets)), targets, memory
+    def loss(self: LanguageAutoencoding, network: Any, labelled: Labelled, *rest: Any) -> tuple[Tensor, Any]:
+        found, memory = original(self, network, labelled, *rest)
+        targets = len(labelled.targets_N)
+        return (found if torch.is_grad_enabled() else torch.tensor(next(losses) * targets)), memory
 
     monkeypatch.setattr(LanguageAutoencoding, "loss", loss)
     losses = iter((5.0, 3.0, 4.0, 3.5))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from quartet.config.training import TrainingConfig
@@ -21,6 +22,7 @@ from quartet.objectives.base import IGNORED, Objective, RowRandom
 from quartet.objectives.mlm import MASK_ID
 from quartet.text.tokenizer import SPECIALS
 from quartet.training.optim import build_optimiser
+from quartet.training.randomness import rows, words
 from tests.models.drawn import CONTINUES_V
 from tests.models.shapes import VARIANTS, VOCABULARY, small
 
@@ -64,8 +66,8 @@ def masks(objective: Objective, batch: Batch, place: int) -> RowRandom:
     """Random numbers, the same for each row and step, by which MLM masks the place and others, and keeps none."""
     for seed in range(10_000):
 
-        def random(row: int, seed: int = seed) -> np.random.Generator:
-            return np.random.default_rng(seed)
+        def random(first: int, rows: int, columns: int, seed: int = seed) -> NDArray[np.uint64]:
+            return words(seed, 0, 1, columns).repeat(rows, axis=1)
 
         inputs_BT, targets_BT = objective.training_pair(batch, VOCABULARY, random)
         wanted_BT = targets_BT != IGNORED
@@ -109,8 +111,10 @@ def losses(config: ModelConfig, objective: Objective, batch: Batch, random: RowR
     )
     optimiser, schedule = build_optimiser(network, training)
     found = []
+    labelled = objective.label(batch, VOCABULARY, random)
+    targets = len(labelled.targets_N)
     for _ in range(STEPS):
-        loss, targets, _ = objective.loss(network, batch, random)
+        loss, _ = objective.loss(network, labelled)
         optimiser.zero_grad()
         (loss / targets).backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), training.clip)
@@ -125,7 +129,7 @@ def overfit(name: str, texts: list[list[int]], sentences: list[list[int]]) -> tu
     config = small(**{**VARIANTS[name], "init_std": 0.1})
     objective = OBJECTIVES[config.objective](mask_probability=0.4)
     batch = batch_of(texts, config, sentences)
-    random: RowRandom = np.random.default_rng
+    random = rows(0, 0, 0)
     if config.objective == "mlm":
         random = masks(objective, batch, PLACE + 1)
     least = floor(config, batch, *objective.training_pair(batch, VOCABULARY, random))

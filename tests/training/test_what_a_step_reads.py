@@ -16,7 +16,7 @@ from quartet.config.training import TrainingConfig
 from quartet.data.batch import Batch
 from quartet.models.network import Memory, Network
 from quartet.objectives import OBJECTIVES
-from quartet.objectives.base import IGNORED
+from quartet.objectives.base import IGNORED, Labelled
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer
 from quartet.training import randomness
@@ -54,27 +54,22 @@ def calls(
 ) -> tuple[Trained, list[Call]]:
     """A short training, and what its objective was given."""
     objective = OBJECTIVES[KINDS[kind]["objective"]]
-    loss, pair = objective.loss, objective.training_pair
+    loss = objective.loss
     found: list[Call] = []
-    targets: list[Tensor] = []
-
-    def noted_pair(self: Any, batch: Batch, vocabulary: int, random: Any) -> tuple[Tensor, Tensor]:
-        inputs_BT, targets_BT = pair(self, batch, vocabulary, random)
-        targets.append(targets_BT)
-        return inputs_BT, targets_BT
 
     def noted(
-        self: Any, network: Network, batch: Batch, random: Any, memory: Memory | None = None
-    ) -> tuple[Tensor, int, Memory | None]:
+        self: Any, network: Network, labelled: Labelled, memory: Memory | None = None
+    ) -> tuple[Tensor, Memory | None]:
         seeded = torch.initial_seed()
-        out = loss(self, network, batch, random, memory)
-        found.append(Call(torch.is_grad_enabled(), batch, seeded, targets[-1], memory, out[2]))
+        out = loss(self, network, labelled, memory)
+        targets_BT = torch.full_like(labelled.inputs_BT, IGNORED)
+        targets_BT.view(-1)[labelled.places_N] = labelled.targets_N
+        found.append(Call(torch.is_grad_enabled(), labelled.batch, seeded, targets_BT, memory, out[1]))
         return out
 
     plain: dict[str, Any] = {"steps": 4, "batch_size": 4, "learning_rate": 1e-3, "validate_every": 2}
     tokenizer, splits = corpus
     with patch.context() as patched:
-        patched.setattr(objective, "training_pair", noted_pair)
         patched.setattr(objective, "loss", noted)
         trained = fit(
             small(**KINDS[kind]),
@@ -239,8 +234,31 @@ def test_each_use_of_random_numbers_has_its_own() -> None:
     rows = [
         randomness.rows(seed, use, step) for seed, use, step in itertools.product(range(2), uses, range(3))
     ]
-    drawn = [random(row).integers(2**60) for random in rows for row in range(3)]
-    assert len(set(drawn)) == len(drawn)
+    drawn = np.concatenate([random(0, 3, 4).ravel() for random in rows])
+    assert len(set(drawn.tolist())) == len(drawn) == 24 * 48
+
+
+@pytest.mark.parametrize(
+    ("counter", "key", "expected"),
+    [
+        ("0 0 0 0", "0 0", "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
+        ("ffffffff ffffffff ffffffff ffffffff", "ffffffff ffffffff", "408f276d 41c83b0e a20bc7c6 6d5451fd"),
+        ("243f6a88 85a308d3 13198a2e 03707344", "a4093822 299f31d0", "d16cfe09 94fdcceb 5001e420 24126ea1"),
+    ],
+)
+def test_the_numbers_are_those_of_philox(counter: str, key: str, expected: str) -> None:
+    """The known answers of its authors' library, Random123."""
+    words = np.array([int(word, 16) for word in counter.split()], dtype=np.uint64)
+    low, high = (int(word, 16) for word in key.split())
+    found = randomness.philox(words.reshape(4, 1, 1), low | high << 32)
+    assert [f"{word:08x}" for word in found.ravel().tolist()] == expected.split()
+
+
+def test_a_part_of_a_batch_has_the_numbers_of_its_rows() -> None:
+    whole = randomness.words(2**60 + 7, 0, 9, 5)
+    assert np.array_equal(randomness.words(2**60 + 7, 4, 3, 5), whole[:, 4:7])
+    assert np.array_equal(randomness.words(2**60 + 7, 0, 9, 3), whole[:, :, :3])
+    assert not np.array_equal(randomness.words(7, 0, 9, 5), whole), "both halves of the key count"
 
 
 def test_the_first_weights_depend_on_the_seed_alone(

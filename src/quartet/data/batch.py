@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -39,13 +39,16 @@ class Batch:
     kind: int = 0
 
     def to(self, device: torch.device | str) -> Batch:
-        following_B = None if self.following_B is None else self.following_B.to(device)
+        return self.moved(lambda tensor: tensor.to(device, non_blocking=True))
+
+    def moved(self, move: Callable[[Tensor], Tensor]) -> Batch:
+        """The same with each tensor moved to another place."""
         return replace(
             self,
-            ids_BT=self.ids_BT.to(device),
-            positions_BTP=self.positions_BTP.to(device),
-            real_BT=self.real_BT.to(device),
-            following_B=following_B,
+            ids_BT=move(self.ids_BT),
+            positions_BTP=move(self.positions_BTP),
+            real_BT=move(self.real_BT),
+            following_B=None if self.following_B is None else move(self.following_B),
         )
 
     def split(self, parts: int) -> list[Batch]:
@@ -131,9 +134,9 @@ def framed(row: Row, first: int, last: int) -> Row:
     return Row(ids, np.concatenate([row.segments[:1], row.segments, row.segments[-1:]]).astype(np.int64))
 
 
-def collate(rows: Sequence[Row], pad_id: int, width: int = 0) -> Batch:
-    """Pad rows on the right into one batch, of `width` columns at least; the sequence index counts from 0 in each."""
-    longest = max(width, *(len(row.ids) for row in rows))
+def collate(rows: Sequence[Row], pad_id: int) -> Batch:
+    """Pad rows on the right into one batch; the sequence index counts from 0 in each."""
+    longest = max(len(row.ids) for row in rows)
     ids = np.full((len(rows), longest), pad_id, dtype=np.int64)
     positions = np.zeros((len(rows), longest, 4), dtype=np.int64)
     real = np.zeros((len(rows), longest), dtype=bool)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from quartet.data.batch import Batch, Row, RowLengths, collate, framed
+from quartet.data.batch import Batch, RowLengths
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 
@@ -71,14 +71,24 @@ class SentenceSource:
         if epoch != self._epoch:
             self._batches = self._arrange(epoch)
             self._epoch = epoch
-        sentences, width = self._batches[place]
-        rows = []
-        for sentence in sentences:
-            ids = np.asarray(self.corpus.sentence(int(sentence)), dtype=np.int64)[: self.room]
-            segments = np.zeros((len(ids), 3), dtype=np.int64)
-            segments[:, 0] = np.arange(len(ids))
-            rows.append(framed(Row(ids, segments), self.tokenizer.bos_id, self.tokenizer.eos_id))
-        return replace(collate(rows, self.tokenizer.pad_id, width), kind=width)
+        sentences, kind = self._batches[place]
+        lengths_B1 = self.lengths[sentences][:, None]
+        width = max(kind, int(lengths_B1.max()) + 2)
+        column_T = np.arange(width)
+        own_BT = (column_T >= 1) & (column_T <= lengths_B1)
+        ids_BT = np.full(own_BT.shape, self.tokenizer.pad_id)
+        ids_BT[:, 0] = self.tokenizer.bos_id
+        first_B1 = self.corpus.sentence_offsets[sentences][:, None]
+        ids_BT[own_BT] = self.corpus.ids.take((first_B1 + column_T - 1)[own_BT])
+        np.put_along_axis(ids_BT, lengths_B1 + 1, self.tokenizer.eos_id, axis=1)
+        real_BT = column_T <= lengths_B1 + 1
+        positions_BTP = np.zeros((*own_BT.shape, 4), dtype=np.int64)
+        positions_BTP[..., 0] = column_T * real_BT
+        # [BOS] and [EOS] have the indices of their neighbours (Bai et al. 2021, "Input")
+        positions_BTP[..., 1] = np.minimum(column_T - 1, lengths_B1 - 1).clip(min=0) * real_BT
+        return Batch(
+            torch.from_numpy(ids_BT), torch.from_numpy(positions_BTP), torch.from_numpy(real_BT), kind=kind
+        )
 
     def _arrange(self, epoch: int) -> list[tuple[NDArray[np.int64], int]]:
         """The sentences of each batch, and the length they are padded to (0: that of the longest)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -15,11 +15,53 @@ from quartet.data.batch import Batch, RowLengths, closes
 from quartet.models.network import Memory, Network
 from quartet.text.tokenizer import is_own
 
-#: The random numbers of a row, by its number in the step's whole batch: they do not depend on how it is divided.
-RowRandom = Callable[[int], np.random.Generator]
+#: Of the rows from a first one on, so many of so many columns: (4, rows, columns) of 32 random bits. They depend on a
+#: row's number in the step's whole batch, and not on how it is divided.
+RowRandom = Callable[[int, int, int], NDArray[np.uint64]]
 
 #: A target that counts in no loss.
 IGNORED = -100
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A batch with what is asked of it, made before it goes to a device: there nothing has to be counted or found.
+
+    Attributes:
+        batch: its ids are the uncorrupted ones.
+        inputs_BT: token ids that the network reads.
+        places_N: the targets' places, b T + t.
+        targets_N: the ids that are right there.
+        lengths: tokens of each row, padding apart.
+    """
+
+    batch: Batch
+    inputs_BT: Tensor
+    places_N: Tensor
+    targets_N: Tensor
+    lengths: NDArray[np.int64]
+
+    @property
+    def part(self) -> int:
+        """Number of this part of a step's batch."""
+        return self.batch.part
+
+    def to(self, device: torch.device | str) -> Labelled:
+        """On a device; from pinned memory without waiting for it."""
+        return self._moved(lambda tensor: tensor.to(device, non_blocking=True))
+
+    def pin_memory(self) -> Labelled:
+        """In memory that a GPU reads by itself."""
+        return self._moved(Tensor.pin_memory)
+
+    def _moved(self, move: Callable[[Tensor], Tensor]) -> Labelled:
+        return replace(
+            self,
+            batch=self.batch.moved(move),
+            inputs_BT=move(self.inputs_BT),
+            places_N=move(self.places_N),
+            targets_N=move(self.targets_N),
+        )
 
 
 @dataclass(frozen=True)
@@ -57,7 +99,7 @@ class Objective(ABC):
 
     @abstractmethod
     def training_pair(self, batch: Batch, vocabulary: int, random: RowRandom) -> tuple[Tensor, Tensor]:
-        """Input ids (B, T) and targets (B, T), `IGNORED` where nothing is to be predicted.
+        """Input ids (B, T) and targets (B, T) of a batch on the CPU, `IGNORED` where nothing is to be predicted.
 
         Target t belongs to the network's output at t. How many there are does not depend on chance.
         """
@@ -100,17 +142,24 @@ class Objective(ABC):
         """
         return float(self.targets(lengths.own, lengths.specials) @ lengths.chances) * lengths.rows
 
+    def label(self, batch: Batch, vocabulary: int, random: RowRandom) -> Labelled:
+        """A batch on the CPU with its inputs and targets."""
+        inputs_BT, targets_BT = self.training_pair(batch, vocabulary, random)
+        (places_N,) = (targets_BT != IGNORED).flatten().nonzero(as_tuple=True)
+        return Labelled(
+            batch, inputs_BT, places_N, targets_BT.flatten()[places_N], batch.real_BT.sum(dim=1).numpy()
+        )
+
     def loss(
-        self, network: Network, batch: Batch, random: RowRandom, memory: Memory | None = None
-    ) -> tuple[Tensor, int, Memory | None]:
-        """Cross-entropy in nats summed over the batch's targets, their number, and the memory after it.
+        self, network: Network, labelled: Labelled, memory: Memory | None = None
+    ) -> tuple[Tensor, Memory | None]:
+        """Cross-entropy in nats summed over the targets, and the memory after the batch.
 
         The distribution over the vocabulary is computed at the targets alone.
         """
-        inputs_BT, targets_BT = self.training_pair(batch, network.vocabulary, random)
-        hidden_BTD, memory = network(inputs_BT, batch.positions_BTP, batch.real_BT, memory)
-        wanted_BT = targets_BT != IGNORED
-        targets_N = targets_BT[wanted_BT]
+        batch = labelled.batch
+        hidden_BTD, memory = network(labelled.inputs_BT, batch.positions_BTP, batch.real_BT, memory)
+        hidden_ND = hidden_BTD.flatten(0, 1)[labelled.places_N]
         if torch.is_grad_enabled():
-            return network.loss(hidden_BTD[wanted_BT], targets_N), len(targets_N), memory
-        return -network.target_logprobs(hidden_BTD[wanted_BT], targets_N).sum(), len(targets_N), memory
+            return network.loss(hidden_ND, labelled.targets_N), memory
+        return -network.target_logprobs(hidden_ND, labelled.targets_N).sum(), memory

@@ -14,6 +14,11 @@ from quartet.text.tokenizer import SPECIALS, is_own
 
 MASK_ID = SPECIALS.index("[MASK]")
 
+#: Of the 2^32 values of a random word those below the first mean [MASK], those from the second on a random token.
+MASKED, KEPT = round(0.8 * 2**32), round(0.9 * 2**32)
+#: Above every number that a candidate can draw.
+NEVER = np.uint64(2**63)
+
 
 class MaskedLM(Objective):
     """Training hides 15 % of a text's own tokens; scoring hides one at a time (Shin et al. 2020, section 3).
@@ -35,28 +40,28 @@ class MaskedLM(Objective):
         10 % stay. Special tokens are selected only with ``loss_on_specials``.
         """
         candidates_BT = batch.real_BT if self.loss_on_specials else batch.real_BT & is_own(batch.ids_BT)
-        inputs, targets = batch.ids_BT.cpu().numpy().copy(), np.full(batch.ids_BT.shape, IGNORED)
-        for row, candidates_T in enumerate(candidates_BT.cpu().numpy()):
-            places = np.flatnonzero(candidates_T)
-            chance = random(batch.first_row + row)
-            selected = chance.permutation(places)[: self._quota(len(places))]
-            targets[row, selected] = inputs[row, selected]
-            fate = chance.random(len(selected))
-            noise = chance.integers(len(SPECIALS), vocabulary, len(selected))
-            inputs[row, selected[fate < 0.8]] = MASK_ID
-            inputs[row, selected[fate >= 0.9]] = noise[fate >= 0.9]
-        device = batch.ids_BT.device
-        return torch.from_numpy(inputs).to(device), torch.from_numpy(targets).to(device)
+        may_BT, ids_BT = candidates_BT.numpy(), batch.ids_BT.numpy()
+        order_BT, spare_BT, fate_BT, noise_BT = random(batch.first_row, *ids_BT.shape)
+        # Those with the least numbers are selected; two words leave no ties, and what is no candidate comes last.
+        numbers_BT = np.where(may_BT, order_BT << np.uint64(31) | spare_BT >> np.uint64(1), NEVER)
+        rank_BT = numbers_BT.argsort(axis=1).argsort(axis=1)
+        selected_BT = rank_BT < self._quota(may_BT.sum(axis=1))[:, None]
+        targets_BT = np.where(selected_BT, ids_BT, IGNORED)
+        # A word of 32 bits times n, over 2^32: an even draw from n.
+        random_BT = len(SPECIALS) + (noise_BT * np.uint64(vocabulary - len(SPECIALS)) >> np.uint64(32))
+        inputs_BT = np.where(selected_BT & (fate_BT < MASKED), MASK_ID, ids_BT)
+        inputs_BT = np.where(selected_BT & (fate_BT >= KEPT), random_BT.astype(np.int64), inputs_BT)
+        return torch.from_numpy(inputs_BT), torch.from_numpy(targets_BT)
 
     def targets(self, own: NDArray[np.int64], specials: int) -> NDArray[np.int64]:
         """The selected tokens."""
-        candidates = own + specials * self.loss_on_specials
-        counts, of_each = np.unique(candidates, return_inverse=True)
-        return np.array([self._quota(int(count)) for count in counts], dtype=np.int64)[of_each]
+        return self._quota(own + specials * self.loss_on_specials)
 
-    def _quota(self, candidates: int) -> int:
-        quota = min(candidates, max(1, round(self.mask_probability * candidates)))
-        return min(quota, self.max_selected) if self.max_selected else quota
+    def _quota(self, candidates: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many are selected of so many."""
+        share = np.rint(self.mask_probability * candidates).astype(np.int64)
+        quota: NDArray[np.int64] = np.minimum(candidates, np.maximum(1, share))
+        return quota.clip(max=self.max_selected) if self.max_selected else quota
 
     def states(self, network: Network, batch: Batch, masked: bool = True) -> States:
         """Mask-and-predict: row b is read once for each of its own tokens, with that token hidden.

@@ -50,6 +50,15 @@ class JoinedIds:
             return found[0]
         return np.concatenate(found) if found else np.empty(0, dtype=self.dtype)
 
+    def take(self, places_N: NDArray[np.int64]) -> NDArray[Any]:
+        """The ids at any places, (N,), as ``numpy.ndarray.take``."""
+        found = np.empty(len(places_N), dtype=self.dtype)
+        part_N = np.searchsorted(self._stops, places_N, side="right")
+        for number in np.unique(part_N).tolist():
+            part, here_N = self._parts[number], part_N == number
+            found[here_N] = part[places_N[here_N] - (int(self._stops[number]) - len(part))]
+        return found
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.concatenate(self._parts).astype(dtype or self.dtype, copy=False)
 

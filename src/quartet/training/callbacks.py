@@ -13,7 +13,6 @@ import pytorch_lightning as pl
 import torch
 from pytorch_lightning.plugins.io import TorchCheckpointIO
 
-from quartet.data.batch import Batch
 from quartet.files import atomic_path
 from quartet.training.module import PretrainingModule
 
@@ -49,7 +48,7 @@ class ResumePoint(pl.Callback):
         self.validate_every = validate_every
 
     def on_train_batch_end(
-        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Batch, batch_idx: int
+        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         """After the last part of a batch: a resume point holds no half of an optimiser step."""
         if (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pytorch_lightning as pl
@@ -12,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from quartet.errors import InputError
-from quartet.training.processes import whole
+from quartet.training import processes
 
 #: A loss has jumped where it is above the mean of those before it, of steps of its kind, by so many times their noise
 #: (the root of half the mean square of the differences from one to the next, which a loss that falls leaves small), ...
@@ -24,6 +25,9 @@ FIRST = 20
 FIRST_OF_KIND = 5
 #: A single step may read a text that is harder than all others. So many in a row that are above are a jump.
 IN_A_ROW = 2
+#: A GPU computes on while its losses and gradients wait to be seen together after so many steps: to look at one is to
+#: wait until it is there. On a CPU every step is seen at once.
+SEEN_TOGETHER = 50
 #: What a loss counts for in the means, one step later.
 FADING = 0.98
 #: The name of the metric: one point at the first step of each jump.
@@ -34,6 +38,29 @@ REMEDY = "lower training.learning_rate, lengthen training.warmup, or set trainin
 _LOG = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
+class _Loss:
+    """The loss of a part of a step, on its device, with what it is compared by."""
+
+    summed: Tensor
+    step: int
+    part: int
+    parts: int
+    targets: float
+    rows: float
+    kind: int
+
+
+@dataclass(frozen=True)
+class _Gradient:
+    """The norms of a step's gradient, on its device: of all of it, and of each parameter's."""
+
+    norm: Tensor
+    norms: Tensor
+    names: list[str]
+    step: int
+
+
 class Watch:
     """Sees every loss and gradient of one training.
 
@@ -41,17 +68,32 @@ class Watch:
     (name, value, step).
     """
 
-    def __init__(self, name: str, batches: int, remedy: str, metric: str = METRIC) -> None:
+    def __init__(
+        self,
+        name: str,
+        batches: int,
+        remedy: str,
+        metric: str = METRIC,
+        usual: tuple[float, float] = (1.0, 1.0),
+        together: int = 1,
+    ) -> None:
         """Args:
         name: what the training calls a step, ``"training step"``.
         batches: of an epoch.
         remedy: what to do where it stops.
         metric: the name of the metric of jumps.
+        usual: targets and texts of a mean step. Tokens of one text are alike: a step is as much less than usual as its
+            texts or its tokens are fewer.
+        together: steps that are seen at once. A loss that is no number stops the training so much later at most, and
+            the error names the step that it was in.
         """
         self.name = name
         self.batches = batches
         self.remedy = remedy
         self.metric = metric
+        self.usual = usual
+        self.together = together
+        self._unseen: list[_Loss | _Gradient] = []
         #: of the steps of each kind: the mean, the last one, and how many
         self._kinds: dict[int, tuple[float, float, int]] = {}
         self._squared = 0.0
@@ -63,32 +105,28 @@ class Watch:
 
     def loss(
         self,
-        loss: float,
+        loss: Tensor,
         step: int,
         part: int = 0,
         parts: int = 1,
         targets: float = 1.0,
-        share: float = 1.0,
+        rows: float = 1.0,
         kind: int = 0,
     ) -> None:
         """See a part of a step.
 
         Args:
-            loss: summed over its targets.
-            targets: how many the part has.
-            share: of a usual step that the part is. The mean loss of a smaller step is expected to vary more.
+            loss: summed over its targets in this process, a scalar.
+            targets: how many the part has in this process.
+            rows: texts of the part in this process.
             kind: steps are compared with those of their kind. Long sentences may be harder than short ones.
 
         Raises:
             InputError: the loss is NaN or infinite.
         """
-        if not math.isfinite(loss):
-            self._stop(step, f"the loss is {loss}", f", part {part + 1} of {parts}" if parts > 1 else "")
-        self._parts = [*self._parts[:part], (loss, targets, share)]
-        if part == parts - 1:
-            summed, count, whole_share = (sum(values) for values in zip(*self._parts, strict=True))
-            if count:
-                self._compare(summed / count, min(1.0, whole_share), kind, step)
+        self._unseen.append(_Loss(loss.detach(), step, part, parts, targets, rows, kind))
+        if self.together == 1:
+            self.look()
 
     def gradient(
         self, parameters: Iterable[tuple[str, nn.Parameter]], step: int, clip: float | None = None
@@ -98,14 +136,58 @@ class Watch:
         Raises:
             InputError: it is NaN or infinite.
         """
-        given = [(name, parameter) for name, parameter in parameters if parameter.grad is not None]
-        norm = whole(torch.nn.utils.get_total_norm([each.grad for _, each in given]))  # type: ignore[misc]
-        if not torch.isfinite(norm):
-            wrong = (name for name, each in given if not bool(torch.isfinite(whole(each.grad)).all()))  # type: ignore[arg-type]
-            where = next(wrong, None)
-            self._stop(step, f"the gradient{f' of {where}' if where else ''} is not finite")
+        given = [(name, each, each.grad) for name, each in parameters if each.grad is not None]
+        norms = processes.whole(torch.stack(torch._foreach_norm([grad for _, _, grad in given])))
+        norm = torch.linalg.vector_norm(norms)
+        self._unseen.append(_Gradient(norm, norms, [name for name, _, _ in given], step))
+        if (step + 1) % self.together == 0:
+            self.look()
         if clip:
-            torch.nn.utils.clip_grads_with_norm_([each for _, each in given], clip, norm)
+            torch.nn.utils.clip_grads_with_norm_([each for _, each, _ in given], clip, norm)
+
+    def look(self) -> None:
+        """See what has not been seen yet; all processes of a training look at the same time.
+
+        Raises:
+            InputError: a loss or a gradient is NaN or infinite.
+        """
+        unseen, self._unseen = self._unseen, []
+        if not unseen:
+            return
+        values = torch.stack(
+            [(each.summed if isinstance(each, _Loss) else each.norm).double() for each in unseen]
+        ).tolist()
+        losses = [
+            (value, each.targets, each.rows)
+            for value, each in zip(values, unseen, strict=True)
+            if isinstance(each, _Loss)
+        ]
+        summed = iter(processes.summed([number for found in losses for number in found]))
+        for value, each in zip(values, unseen, strict=True):
+            if isinstance(each, _Gradient):
+                if not math.isfinite(value):
+                    wrong = (~each.norms.isfinite()).nonzero().flatten().tolist()
+                    where = f" of {each.names[wrong[0]]}" if wrong else ""
+                    self._stop(each.step, f"the gradient{where} is not finite")
+                continue
+            loss, targets, rows = next(summed), next(summed), next(summed)
+            share = min(targets / self.usual[0], rows / self.usual[1])
+            self._see(loss, each, targets, share)
+
+    def _see(self, loss: float, of: _Loss, targets: float, share: float) -> None:
+        """A part of a step, whose loss and targets are those of all processes.
+
+        Args:
+            share: of a usual step that the part is. The mean loss of a smaller step is expected to vary more.
+        """
+        if not math.isfinite(loss):
+            place = f", part {of.part + 1} of {of.parts}" if of.parts > 1 else ""
+            self._stop(of.step, f"the loss is {loss}", place)
+        self._parts = [*self._parts[: of.part], (loss, targets, share)]
+        if of.part == of.parts - 1:
+            summed, count, whole_share = (sum(values) for values in zip(*self._parts, strict=True))
+            if count:
+                self._compare(summed / count, min(1.0, whole_share), of.kind, of.step)
 
     def validation(self, value: float, step: int) -> None:
         """See the loss of a validation after `step` steps.
@@ -113,6 +195,7 @@ class Watch:
         Raises:
             InputError: it is NaN or infinite.
         """
+        self.look()
         if not math.isfinite(value):
             self._stop(step - 1, f"the validation loss after it is {value}")
 
@@ -122,12 +205,14 @@ class Watch:
         Raises:
             InputError: one is NaN or infinite.
         """
+        self.look()
         for name, tensor in weights:
             if not bool(torch.isfinite(tensor).all()):
                 self._stop(step - 1, f"{name} is not finite after it")
 
     def state(self) -> dict[str, Any]:
         """What a resumed training needs."""
+        self.look()
         return {
             "kinds": {kind: list(values) for kind, values in self._kinds.items()},
             "squared": self._squared,
@@ -201,6 +286,7 @@ class WatchedModule(pl.LightningModule):
         scaler = getattr(self.trainer.precision_plugin, "scaler", None)
         if scaler is not None:
             self.clip_gradients(optimizer, gradient_clip_val, gradient_clip_algorithm)
+            self.watch.look()  # Lightning waits for the scaler anyway
             if scaler.get_scale() > 1:
                 return
             gradient_clip_val = None

@@ -18,9 +18,10 @@ from quartet.models.architectures import build
 from quartet.models.config import ModelConfig
 from quartet.models.network import Memory
 from quartet.objectives import OBJECTIVES
-from quartet.objectives.base import IGNORED, Objective
+from quartet.objectives.base import Objective
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer
+from quartet.training import randomness
 from quartet.training.flops import FORWARD_AND_BACKWARD, training_flops
 
 #: Batches that stand for all others of a corpus.
@@ -177,14 +178,13 @@ def _kept(config: ModelConfig, training: TrainingConfig, vocabulary: int, rows: 
             saved[storage.data_ptr()] = storage.nbytes()
         return tensor
 
-    batch = _full(config, rows)
+    objective = objective_of(config, training)
+    labelled = objective.label(_full(config, rows), vocabulary, randomness.rows(0, randomness.CORRUPTION, 0))
     with (
         torch.autocast("cpu", torch.bfloat16, enabled=training.precision != "fp32"),
         torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor),
     ):
-        loss, _, _ = objective_of(config, training).loss(
-            network, batch, np.random.default_rng, _remembered(config, rows)
-        )
+        loss, _ = objective.loss(network, labelled, _remembered(config, rows))
     assert loss.requires_grad  # what was saved is alive until here
     return sum(saved.values())
 
@@ -247,5 +247,5 @@ def _of_batch(batch: Batch, config: ModelConfig, objective: Objective, vocabular
     lengths_B = batch.real_BT.sum(dim=1)
     remembered = config.recurrence.memory if config.architecture == "transformer-xl" else 0
     pairs = int((lengths_B * (lengths_B + remembered)).sum())
-    _, targets_BT = objective.training_pair(batch, vocabulary, np.random.default_rng)
-    return Reading(int(lengths_B.sum()), int((targets_BT != IGNORED).sum()), pairs)
+    labelled = objective.label(batch, vocabulary, randomness.rows(0, randomness.CORRUPTION, 0))
+    return Reading(int(lengths_B.sum()), len(labelled.targets_N), pairs)

@@ -6,8 +6,9 @@ import itertools
 import logging
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -25,6 +26,7 @@ from quartet.models.architectures import build_for
 from quartet.models.config import ModelConfig
 from quartet.models.network import Network
 from quartet.objectives import OBJECTIVES
+from quartet.objectives.base import Labelled
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import processes, randomness
@@ -38,6 +40,7 @@ from quartet.training.callbacks import (
     Steps,
 )
 from quartet.training.from_bert import Filled, fill
+from quartet.training.loader import AHEAD, Loader
 from quartet.training.module import PretrainingModule
 from quartet.training.processes import Machine
 
@@ -51,7 +54,7 @@ class Work:
 
     Attributes:
         seconds: of its steps, without validations.
-        waiting: seconds of these that went into making batches, in this process.
+        waiting: seconds of these in which this process waited for batches.
         targets: tokens predicted.
         pairs: keys attended to, summed over the real tokens.
         places: tokens that went through the network, padding included.
@@ -94,40 +97,48 @@ class Trained:
     work: Work
 
 
-class _Training(IterableDataset[Batch]):
+class _Training(IterableDataset[Labelled]):
     """The batches of a source from a step on, of each the parts that are this process's own, without end.
 
     Every process makes the whole batch, so that what is in it depends on no number of devices.
     """
 
-    def __init__(self, source: BatchSource, start: int, rounds: int) -> None:
+    def __init__(
+        self, source: BatchSource, label: Callable[[Batch, int], Labelled], start: int, rounds: int
+    ) -> None:
+        """Args:
+        label: what is asked of a part of a step's batch.
+        """
         self.source = source
+        self.label = label
         self.start = start
         self.rounds = rounds
-        self.seconds = 0.0  # spent on making batches
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Labelled]:
         for step in itertools.count(self.start):
-            begun = time.perf_counter()
             batch = self.source.batch(step)
             pieces = processes.count() * self.rounds
             parts = [batch] if pieces == 1 else batch.split(pieces)
-            self.seconds += time.perf_counter() - begun
             first = processes.rank() * self.rounds
-            yield from parts[first : first + self.rounds]
+            for part in parts[first : first + self.rounds]:
+                yield self.label(part, step)
 
 
-class _Validation(IterableDataset[Batch]):
-    """The first `count` batches of a source, of each the rows that are this process's own."""
+class _Validation(IterableDataset[Labelled]):
+    """The first `count` batches of a source, of each the rows that are this process's own.
 
-    def __init__(self, source: BatchSource, count: int) -> None:
+    What is asked of them is the same at every validation, so that the points of a curve differ by the model alone.
+    """
+
+    def __init__(self, source: BatchSource, label: Callable[[Batch, int], Labelled], count: int) -> None:
         self.source = source
+        self.label = label
         self.count = count
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Labelled]:
         for step in range(self.count):
             batch, count = self.source.batch(step), processes.count()
-            yield batch if count == 1 else batch.split(count)[processes.rank()]
+            yield self.label(batch if count == 1 else batch.split(count)[processes.rank()], step)
 
 
 def lightning_precision(precision: str, device: str) -> Literal["32-true", "bf16-mixed", "16-mixed"]:
@@ -243,7 +254,12 @@ def fit(
         objective.targets_per_step(lengths),
         lengths.rows,
         machine,
+        device,
     )
+
+    def label(use: int, batch: Batch, step: int) -> Labelled:
+        return objective.label(batch, network.vocabulary, randomness.rows(seed, use, step))
+
     valid_batches = min(
         valid_source.steps_per_epoch, training.validation_batches or valid_source.steps_per_epoch
     )
@@ -275,12 +291,16 @@ def fit(
         callbacks=callbacks,
         plugins=[PlainFile()],
     )
-    validation = DataLoader(_Validation(valid_source, valid_batches), batch_size=None)
-    batches = _Training(train_source, done, module.rounds)
+    asked = partial(label, randomness.VALIDATION)
+    validation = DataLoader(_Validation(valid_source, asked, valid_batches), batch_size=None)
+    asked = partial(label, randomness.CORRUPTION)
+    batches = Loader(
+        _Training(train_source, asked, done, module.rounds), ahead=AHEAD if device.startswith("cuda") else 0
+    )
     begun = time.perf_counter()
     trainer.fit(
         module,
-        DataLoader(batches, batch_size=None),
+        batches,
         validation,
         ckpt_path=str(resume) if done else None,
         weights_only=True,
@@ -308,5 +328,5 @@ def fit(
         seconds,
         training.steps - done,
         tokens,
-        Work(clock.training, batches.seconds, targets, pairs, places),
+        Work(clock.training, batches.waiting, targets, pairs, places),
     )

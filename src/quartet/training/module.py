@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from quartet.config.training import TrainingConfig
-from quartet.data.batch import Batch, part_edges
+from quartet.data.batch import part_edges
 from quartet.models.network import Memory, Network
-from quartet.objectives.base import Objective
+from quartet.objectives.base import Labelled, Objective
 from quartet.training import processes, randomness
-from quartet.training.divergence import METRIC, REMEDY, Watch, WatchedModule
+from quartet.training.divergence import METRIC, REMEDY, SEEN_TOGETHER, Watch, WatchedModule
 from quartet.training.optim import build_optimiser
 from quartet.training.processes import Machine
 
@@ -40,11 +40,13 @@ class PretrainingModule(WatchedModule):
         targets_per_step: float,
         rows_per_step: float,
         machine: Machine,
+        device: str = "cpu",
     ) -> None:
         """Args:
         batches: of an epoch.
         targets_per_step: what a step's summed loss is divided by, the same for all steps.
         rows_per_step: texts of a mean step.
+        device: on a GPU losses and gradients are looked at together, every so many steps.
         """
         super().__init__()
         self.network = network
@@ -53,9 +55,15 @@ class PretrainingModule(WatchedModule):
         self.seed = seed
         self.rounds = machine.rounds(config.accumulate)
         self.targets_per_step = targets_per_step
-        self.rows_per_step = rows_per_step
         self._pieces = machine.processes * self.rounds
-        self.watch = Watch("training step", batches, REMEDY, f"{METRIC}/seed-{seed}")
+        self.watch = Watch(
+            "training step",
+            batches,
+            REMEDY,
+            f"{METRIC}/seed-{seed}",
+            (targets_per_step, rows_per_step),
+            SEEN_TOGETHER if device.startswith("cuda") else 1,
+        )
         self.curve: list[tuple[int, float]] = []
         self.best: dict[str, Tensor] = {}
         self.earlier_tokens = 0
@@ -63,48 +71,44 @@ class PretrainingModule(WatchedModule):
         self.validation_targets = 0
         self._memory: dict[int, Memory | None] = {}  # of each part of a batch
         self._validation_memory: Memory | None = None
-        self._validation_sum = 0.0
+        self._validation_sum: float | Tensor = 0.0
 
-    def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
+    def training_step(self, labelled: Labelled, batch_idx: int) -> Tensor:
         """A part's share of the step's loss: summed over its targets, divided by those of a mean step.
 
-        So each token weighs the same, whichever sentences it came together with.
+        So each token weighs the same, whichever sentences it came together with. Nothing here asks a GPU for a value.
         """
-        step = self.global_step
+        batch, step, targets = labelled.batch, self.global_step, len(labelled.targets_N)
         torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, step, batch.part))
-        corruption = randomness.rows(self.seed, randomness.CORRUPTION, step)
         memory = None if batch.fresh else self._memory.get(batch.part)
-        loss, targets, self._memory[batch.part] = self.objective.loss(self.network, batch, corruption, memory)
-        summed, counted, rows = sum_over_processes(loss, targets, len(batch.ids_BT))
-        # Tokens of one text are alike: a step is as much less than usual as its texts or its tokens are fewer.
-        share = min(counted / self.targets_per_step, rows / self.rows_per_step)
-        self.watch.loss(summed, step, batch.part % self.rounds, self.rounds, counted, share, batch.kind)
-        self._count(batch, targets, 0 if memory is None else memory.positions_BMP.shape[1])
+        loss, self._memory[batch.part] = self.objective.loss(self.network, labelled, memory)
+        self.watch.loss(
+            loss, step, batch.part % self.rounds, self.rounds, targets, len(batch.ids_BT), batch.kind
+        )
+        self._count(labelled, 0 if memory is None else memory.positions_BMP.shape[1])
         # Lightning divides by the rounds, and the mean over processes by their number
         return loss * (self._pieces / self.targets_per_step)
 
-    def _count(self, batch: Batch, targets: int, remembered: int) -> None:
-        lengths_B = batch.real_BT.sum(dim=1)
+    def _count(self, labelled: Labelled, remembered: int) -> None:
+        lengths_B = labelled.lengths
         self.tokens += int(lengths_B.sum())
-        self.targets += targets
+        self.targets += len(labelled.targets_N)
         self.pairs += int((lengths_B * (lengths_B + remembered)).sum())
-        self.places += batch.real_BT.numel()
+        self.places += labelled.inputs_BT.numel()
 
     def on_validation_epoch_start(self) -> None:
         self._validation_memory = None
         self._validation_sum = 0.0
         self.validation_targets = 0
 
-    def validation_step(self, batch: Batch, batch_idx: int) -> None:
-        """The same corruption at every validation, so that the points of a curve differ by the model alone."""
-        corruption = randomness.rows(self.seed, randomness.VALIDATION, batch_idx)
-        memory = None if batch.fresh else self._validation_memory
-        loss, targets, self._validation_memory = self.objective.loss(self.network, batch, corruption, memory)
-        self._validation_sum += loss.item()
-        self.validation_targets += targets
+    def validation_step(self, labelled: Labelled, batch_idx: int) -> None:
+        memory = None if labelled.batch.fresh else self._validation_memory
+        loss, self._validation_memory = self.objective.loss(self.network, labelled, memory)
+        self._validation_sum += loss.double()  # it stays on its device
+        self.validation_targets += len(labelled.targets_N)
 
     def on_validation_epoch_end(self) -> None:
-        loss, targets = processes.summed([self._validation_sum, self.validation_targets])
+        loss, targets = processes.summed([float(self._validation_sum), self.validation_targets])
         self.validation_targets = int(targets)
         value = loss / max(1, self.validation_targets)
         self.watch.validation(value, self.global_step)
@@ -128,7 +132,9 @@ class PretrainingModule(WatchedModule):
         optimiser, scheduler = build_optimiser(self.network, self.config)
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
 
-    def transfer_batch_to_device(self, batch: Batch, device: torch.device, dataloader_idx: int) -> Batch:
+    def transfer_batch_to_device(
+        self, batch: Labelled, device: torch.device, dataloader_idx: int
+    ) -> Labelled:
         return batch.to(device)
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
@@ -171,19 +177,11 @@ class PretrainingModule(WatchedModule):
         self.watch.restore(state["watch"])
         _recount(checkpoint["loops"]["fit_loop"], checkpoint["global_step"] * (self.rounds - state["rounds"]))
 
-    def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
+    def on_train_batch_start(self, batch: Labelled, batch_idx: int) -> None:
         memory = self._memory.get(batch.part)
         if memory is not None:
-            device = batch.ids_BT.device
+            device = batch.inputs_BT.device
             self._memory[batch.part] = Memory(memory.hidden_LBMD.to(device), memory.positions_BMP.to(device))
-
-
-def sum_over_processes(loss: Tensor, targets: int, rows: int) -> tuple[float, float, float]:
-    """Each summed over all processes."""
-    if not processes.several():
-        return loss.item(), targets, rows
-    loss_of_all, targets_of_all, rows_of_all = processes.summed([loss.item(), targets, rows])
-    return loss_of_all, targets_of_all, rows_of_all
 
 
 def renumbered(state: dict[str, Any], groups: list[list[int]]) -> dict[str, Any]:

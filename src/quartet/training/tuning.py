@@ -18,7 +18,7 @@ from quartet.config.training import TrainingConfig
 from quartet.data.batch import Batch
 from quartet.scoring.language_model import LanguageModel
 from quartet.training import randomness
-from quartet.training.divergence import Watch, WatchedModule
+from quartet.training.divergence import SEEN_TOGETHER, Watch, WatchedModule
 from quartet.training.fit import lightning_precision, silence_lightning
 from quartet.training.optim import build_optimiser
 
@@ -153,7 +153,8 @@ class _Module(WatchedModule):
         super().__init__()
         self.task = task
         self.training_config = training
-        self.watch = Watch(f"{task.model.name}: tuning step", steps_per_epoch, REMEDY)
+        together = SEEN_TOGETHER if task.model.device.startswith("cuda") else 1
+        self.watch = Watch(f"{task.model.name}: tuning step", steps_per_epoch, REMEDY, together=together)
         self.seed = seed
         self.steps_per_epoch = steps_per_epoch
         self.after_epoch = after_epoch
@@ -162,7 +163,7 @@ class _Module(WatchedModule):
     def training_step(self, item: Any, batch_idx: int) -> Tensor:
         torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, self.global_step))
         loss = self.task.loss(item)
-        self.watch.loss(loss.item(), self.global_step)
+        self.watch.loss(loss, self.global_step)
         return loss
 
     def on_train_batch_end(self, outputs: Any, batch: Any, batch_idx: int) -> None:

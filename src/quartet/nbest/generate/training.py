@@ -23,7 +23,7 @@ from quartet.nbest.generate.pairs import IGNORED, EncodedPairs, PairBatch, PairS
 from quartet.nbest.generate.translation import build, fill, logits, weights
 from quartet.training import randomness
 from quartet.training.callbacks import PlainFile, Progress, Report, ResumePoint, Steps
-from quartet.training.divergence import REMEDY, Watch, WatchedModule
+from quartet.training.divergence import REMEDY, SEEN_TOGETHER, Watch, WatchedModule
 from quartet.training.fit import lightning_precision, silence_lightning
 from quartet.training.optim import build_optimiser
 
@@ -73,17 +73,25 @@ class TranslationModule(WatchedModule):
         batches: int,
         targets_per_step: float,
         report: Report | None,
+        device: str = "cpu",
     ) -> None:
         """Args:
         batches: of an epoch.
         targets_per_step: what a step's summed loss is divided by, the same for all steps.
+        device: on a GPU losses and gradients are looked at together, every so many steps.
         """
         super().__init__()
         self.network = network
         self.config = config
         self.label_smoothing = label_smoothing
         self.seed = seed
-        self.watch = Watch("training step", batches, REMEDY)
+        self.watch = Watch(
+            "training step",
+            batches,
+            REMEDY,
+            usual=(targets_per_step, targets_per_step),
+            together=SEEN_TOGETHER if device.startswith("cuda") else 1,
+        )
         self.targets_per_step = targets_per_step
         self.report = report
         self.curve: list[tuple[int, float]] = []
@@ -116,8 +124,8 @@ class TranslationModule(WatchedModule):
         step = self.global_step
         torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, step, batch.part))
         loss = self.loss(batch, self.label_smoothing)
-        share = batch.targets / self.targets_per_step
-        self.watch.loss(loss.item(), step, batch.part, self.config.accumulate, batch.targets, share)
+        # Of a part of a step in targets alone: rows are as many as make the tokens of a usual step.
+        self.watch.loss(loss, step, batch.part, self.config.accumulate, batch.targets, batch.targets)
         self.tokens += batch.targets
         return loss * (self.config.accumulate / self.targets_per_step)  # Lightning divides by the parts
 
@@ -227,6 +235,7 @@ def fit_translator(
         source.steps_per_epoch,
         source.targets_per_step,
         report,
+        device,
     )
     done, tokens_before = 0, 0
     if resume.is_file():
