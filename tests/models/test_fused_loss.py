@@ -32,10 +32,13 @@ def plain(
 @pytest.mark.parametrize("rows_at_once", [1, 5, ROWS, 1000])
 @pytest.mark.parametrize("tile", [1, 4 * VOCABULARY, 10**6])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("aligned", [1, VOCABULARY - 1])
 def test_value_and_gradients(
-    rows_at_once: int, tile: int, smoothing: float, monkeypatch: pytest.MonkeyPatch
+    rows_at_once: int, tile: int, smoothing: float, aligned: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fused_loss, "AT_ONCE", rows_at_once * VOCABULARY * 8)
+    """Also where the vocabulary is filled up, as on a GPU."""
+    monkeypatch.setitem(fused_loss.AT_ONCE, "cpu", rows_at_once * VOCABULARY * 8)
+    monkeypatch.setitem(fused_loss.ALIGNED, "cpu", aligned)
     monkeypatch.setattr(fused_loss, "TILE", tile)
     found: list[Tensor | None] = []
     wanted: list[Tensor | None] = []

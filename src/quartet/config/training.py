@@ -22,7 +22,8 @@ class TrainingConfig:
             token weighs the same.
         accumulate: parts that a batch is split into, one after the other, to save memory; the gradient is that of the
             whole batch. Several devices share the parts.
-        precision: ``fp32``, or mixed precision with ``bf16`` or ``fp16`` (the latter on a GPU only).
+        precision: ``fp32``; on a GPU also ``tf32``, whose products are of numbers of 10 bits; or mixed precision with
+            ``bf16``, on a GPU also ``fp16``. Weights and their moments are fp32 in all of them.
         compile: let ``torch.compile`` translate the network, which takes minutes and a C++ compiler. For GPUs: on a CPU
             it gains nothing (docs/speed.md).
         learning_rate: the peak rate.
@@ -49,7 +50,7 @@ class TrainingConfig:
     batch_size: Count
     batch_by: Literal["tokens", "sentences"] = "tokens"
     accumulate: Count = 1
-    precision: Literal["fp32", "bf16", "fp16"] = "fp32"
+    precision: Literal["fp32", "tf32", "bf16", "fp16"] = "fp32"
     compile: bool = False
     learning_rate: Positive
     warmup: Share = 0.1

@@ -83,6 +83,8 @@ class AdaptiveHead(nn.Module):
         self.bias_V = nn.Parameter(torch.zeros(vocabulary))
         self.tails_CD = nn.Parameter(torch.empty(tails, config.dim))
         self.tails_bias = nn.Parameter(torch.zeros(tails))
+        #: the loss's step from logits to gradient is compiled, as the layers are: see `Network.compile_layers`
+        self.compiled = False
 
     def output(self, cluster: int, tokens: AdaptiveEmbedding) -> tuple[Tensor, Tensor]:
         """A cluster's rows (size, width) and biases (size,); in the head's, the tails' C come after its tokens'."""
@@ -121,7 +123,7 @@ class AdaptiveHead(nn.Module):
         self, hidden_ND: Tensor, rows_N: Tensor, cluster: int, tokens: AdaptiveEmbedding
     ) -> Tensor:
         lowered_ND = tokens.lowered(hidden_ND, cluster)
-        return summed_cross_entropy(lowered_ND, *self.output(cluster, tokens), rows_N)
+        return summed_cross_entropy(lowered_ND, *self.output(cluster, tokens), rows_N, compiled=self.compiled)
 
     def target_logprobs(self, hidden_ND: Tensor, targets_N: Tensor, tokens: AdaptiveEmbedding) -> Tensor:
         """(N, D) and (N,) ids -> (N,) log-probabilities; a tail is computed for the targets that are in it alone."""

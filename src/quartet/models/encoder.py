@@ -57,5 +57,10 @@ class Encoder(Network):
         return output_B1D[:, 0]
 
     def _visible(self, real_BT: Tensor) -> Visible | None:
-        """Padding stands on the right, so a causal query never sees any; a batch without padding needs no mask."""
-        return None if self.causal or bool(real_BT.all()) else Visible.of(real_BT[:, None, None, :])
+        """Padding stands on the right, so a causal query never sees any; a batch without padding needs no mask.
+
+        On a GPU every batch has one: to ask would take longer.
+        """
+        if self.causal or (real_BT.is_cpu and bool(real_BT.all())):
+            return None
+        return Visible.of(real_BT[:, None, None, :])

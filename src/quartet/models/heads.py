@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.models.config import ModelConfig
-from quartet.models.fused_loss import summed_cross_entropy
+from quartet.models.fused_loss import AT_ONCE, summed_cross_entropy
 from quartet.models.linear import Linear, linear
 
 #: Logits of a tile, 256 rows by 2,048 of the vocabulary: 2 MiB.
@@ -31,6 +31,8 @@ class VocabularyHead(nn.Module):
                 nn.LayerNorm(config.dim, eps=config.norm_epsilon),
             )
         self.bias_V = nn.Parameter(torch.zeros(vocabulary))
+        #: the loss's step from logits to gradient is compiled, as the layers are: see `Network.compile_layers`
+        self.compiled = False
 
     def logits(self, hidden_ND: Tensor, tokens: nn.Embedding) -> Tensor:
         """(..., D) representations -> (..., V) unnormalised log-probabilities."""
@@ -42,12 +44,19 @@ class VocabularyHead(nn.Module):
 
     def loss(self, hidden_ND: Tensor, targets_N: Tensor, tokens: nn.Embedding) -> Tensor:
         """(N, D) and (N,) ids -> minus the sum of the targets' log-probabilities, for training."""
-        return summed_cross_entropy(self.transform(hidden_ND), tokens.weight, self.bias_V, targets_N)
+        return summed_cross_entropy(
+            self.transform(hidden_ND), tokens.weight, self.bias_V, targets_N, compiled=self.compiled
+        )
 
     def target_logprobs(self, hidden_ND: Tensor, targets_N: Tensor, tokens: nn.Embedding) -> Tensor:
         """(N, D) and (N,) ids -> (N,) log-probabilities of the targets."""
-        if hidden_ND.is_cuda or torch.is_grad_enabled():
+        if torch.is_grad_enabled():
             return -F.cross_entropy(self.logits(hidden_ND, tokens).float(), targets_N, reduction="none")
+        if hidden_ND.is_cuda:  # in parts that fill it, whose logits have room
+            rows = max(1, AT_ONCE["cuda"] // (4 * len(self.bias_V)))
+            pairs = zip(hidden_ND.split(rows), targets_N.split(rows), strict=True)
+            logits = ((self.logits(part, tokens).float(), targets) for part, targets in pairs)
+            return -torch.cat([F.cross_entropy(*each, reduction="none") for each in logits])
         hidden_ND = self.transform(hidden_ND)
         parts = [
             tiled_logprobs(

@@ -96,6 +96,15 @@ class Network(nn.Module, ABC):
         loss: Tensor = self.head.loss(hidden_ND, targets_N, self.tokens)  # type: ignore[arg-type]
         return loss
 
+    def compile_layers(self) -> None:
+        """Let ``torch.compile`` make kernels of each layer and of the loss, in place: parameters keep their names.
+
+        Layers and not the whole: all of them share what is compiled once, for inputs of any size.
+        """
+        for layer in self.get_submodule("layers").children():
+            layer.compile(dynamic=True)
+        self.head.compiled = True
+
     def table(self) -> Tensor:
         """(V, D): the bare token embeddings."""
         every_V = torch.arange(self.vocabulary, device=next(self.parameters()).device)

@@ -57,7 +57,7 @@ class TTA(Network):
     def first_query(self, place_BTD: Tensor) -> Tensor:
         """Q1 = P, or [MASK] + P as in the released code; normalised like the inputs, and dependent on no token."""
         if self.config.tta.first_query == "mask_token":
-            place_BTD = place_BTD + self.tokens(torch.tensor([self.mask_id], device=place_BTD.device))
+            place_BTD = place_BTD + self.tokens(torch.full((1,), self.mask_id, device=place_BTD.device))
         return self._normed(place_BTD)
 
     def _normed(self, x_BTD: Tensor) -> Tensor:

@@ -44,8 +44,9 @@ class MaskedLM(Objective):
         order_BT, spare_BT, fate_BT, noise_BT = random(batch.first_row, *ids_BT.shape)
         # Those with the least numbers are selected; two words leave no ties, and what is no candidate comes last.
         numbers_BT = np.where(may_BT, order_BT << np.uint64(31) | spare_BT >> np.uint64(1), NEVER)
-        rank_BT = numbers_BT.argsort(axis=1).argsort(axis=1)
-        selected_BT = rank_BT < self._quota(may_BT.sum(axis=1))[:, None]
+        quota_B1 = self._quota(may_BT.sum(axis=1))[:, None]
+        largest_B1 = np.take_along_axis(np.sort(numbers_BT, axis=1), (quota_B1 - 1).clip(min=0), axis=1)
+        selected_BT = may_BT & (numbers_BT <= largest_B1)
         targets_BT = np.where(selected_BT, ids_BT, IGNORED)
         # A word of 32 bits times n, over 2^32: an even draw from n.
         random_BT = len(SPECIALS) + (noise_BT * np.uint64(vocabulary - len(SPECIALS)) >> np.uint64(32))

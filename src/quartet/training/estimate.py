@@ -181,7 +181,7 @@ def _kept(config: ModelConfig, training: TrainingConfig, vocabulary: int, rows: 
     objective = objective_of(config, training)
     labelled = objective.label(_full(config, rows), vocabulary, randomness.rows(0, randomness.CORRUPTION, 0))
     with (
-        torch.autocast("cpu", torch.bfloat16, enabled=training.precision != "fp32"),
+        torch.autocast("cpu", torch.bfloat16, enabled=training.precision in ("bf16", "fp16")),
         torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor),
     ):
         loss, _ = objective.loss(network, labelled, _remembered(config, rows))

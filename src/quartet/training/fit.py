@@ -145,15 +145,15 @@ def lightning_precision(precision: str, device: str) -> Literal["32-true", "bf16
     """Lightning's word for a precision.
 
     Raises:
-        InputError: fp16 without a GPU, which has no use for it.
+        InputError: fp16 or tf32 without a GPU, which has no use for it.
     """
     if precision == "fp32":
         return "32-true"
     if precision == "bf16":
         return "bf16-mixed"
     if not device.startswith("cuda"):
-        raise InputError("training.precision", f"fp16 cannot be used on {device}", "take bf16 or fp32")
-    return "16-mixed"
+        raise InputError("training.precision", f"{precision} cannot be used on {device}", "take bf16 or fp32")
+    return "32-true" if precision == "tf32" else "16-mixed"
 
 
 def silence_lightning() -> None:
@@ -225,10 +225,11 @@ def fit(
                 f"the {split} split", "has no text", "bring more documents, or raise its share of them"
             )
     silence_lightning()
+    torch.backends.cuda.matmul.allow_tf32 = training.precision == "tf32"
     torch.manual_seed(randomness.seed_of(seed, randomness.INITIALISATION))
     network = build_for(model, tokenizer)
     if training.compile:
-        network.compile(dynamic=True)  # in its place: the parameters keep their names
+        network.compile_layers()
     filled = None
     if model.init_from is not None and not resume.is_file():
         filled = fill(network, tokenizer, model.init_from)

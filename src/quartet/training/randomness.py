@@ -43,12 +43,14 @@ def words(key: int, first: int, rows: int, columns: int) -> NDArray[np.uint64]:
 
 def philox(counter: NDArray[np.uint64], key: int) -> NDArray[np.uint64]:
     """Philox-4x32-10 of counters (4, B, T) of 32 bits, with a key of 64 bits."""
-    even, odd = counter[::2], counter[1::2]  # words 0 and 2, words 1 and 3
+    even, odd = counter[::2].copy(), counter[1::2].copy()  # words 0 and 2, words 1 and 3
+    product, higher = np.empty_like(even), np.empty_like(even)
     low, high = key & 0xFFFFFFFF, key >> 32
     for _ in range(ROUNDS):
-        product = even * MULTIPLIERS
-        mixed = (product >> np.uint64(32))[::-1] ^ odd
-        mixed ^= np.array([[[low]], [[high]]], dtype=np.uint64)
-        even, odd = mixed, (product & _LOW)[::-1]
+        np.multiply(even, MULTIPLIERS, out=product)
+        np.right_shift(product, np.uint64(32), out=higher)
+        np.bitwise_xor(higher[::-1], odd, out=even)
+        even ^= np.array([[[low]], [[high]]], dtype=np.uint64)
+        np.bitwise_and(product[::-1], _LOW, out=odd)
         low, high = (low + WEYL[0]) & 0xFFFFFFFF, (high + WEYL[1]) & 0xFFFFFFFF
     return np.stack([even[0], odd[0], even[1], odd[1]])
