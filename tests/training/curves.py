@@ -24,7 +24,8 @@ FOLDER = Path(__file__).with_name("golden")
 #: The curves of steps of a fixed number of sentences, whose loss was the mean over their own targets: as it was until
 #: every token was given one weight. Spans, all equally long, were not touched.
 STEP_MEAN = FOLDER / "step_mean"
-#: The curves of MLM when each row of a batch had a generator of its own, by which its masks were drawn in a loop.
+#: The curves of MLM when each row of a batch had a generator of its own, by which its masks were drawn in a loop, and
+#: each step drew its spans for itself.
 ROW_GENERATORS = FOLDER / "row_generators"
 STEPS, SEED = 50, 7
 

@@ -134,9 +134,9 @@ def framed(row: Row, first: int, last: int) -> Row:
     return Row(ids, np.concatenate([row.segments[:1], row.segments, row.segments[-1:]]).astype(np.int64))
 
 
-def collate(rows: Sequence[Row], pad_id: int) -> Batch:
-    """Pad rows on the right into one batch; the sequence index counts from 0 in each."""
-    longest = max(len(row.ids) for row in rows)
+def collate(rows: Sequence[Row], pad_id: int, width: int = 0) -> Batch:
+    """Pad rows on the right into one batch, of `width` columns at least; the sequence index counts from 0 in each."""
+    longest = max(width, *(len(row.ids) for row in rows))
     ids = np.full((len(rows), longest), pad_id, dtype=np.int64)
     positions = np.zeros((len(rows), longest, 4), dtype=np.int64)
     real = np.zeros((len(rows), longest), dtype=bool)

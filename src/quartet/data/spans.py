@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from quartet.data.batch import Batch, Row, RowLengths, collate, framed
 from quartet.data.segments import SegmentedTokens
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
+
+#: Steps whose spans are drawn together, so that those of a step are of like length: little of a batch is padding.
+POOL = 16
+
+#: Lengths that the batches of a training are padded to.
+SHAPES = 16
 
 
 class SpanSource:
@@ -59,6 +67,7 @@ class SpanSource:
         #: (D,) chance that a document drawn is this one or an earlier one; the last is 1
         self._chances = np.cumsum(sizes / max(1, sizes.sum()))
         self._chances /= self._chances[-1:]
+        self._pool: tuple[int, list[list[Row]]] | None = None
         #: (D,) evaluation spans of this document and all earlier ones
         self._tiles = np.cumsum(-(-sizes // self.room))
 
@@ -68,15 +77,29 @@ class SpanSource:
         return max(1, -(-self._tiles_in_all // self.batch_size))
 
     def batch(self, step: int) -> Batch:
-        """The batch of a step: (B, T) with T at most `max_length`."""
+        """The batch of a step: (B, T) with T at most `max_length`, and in training one of `SHAPES` lengths."""
         if self.seed is None:
             start = (step % self.steps_per_epoch) * self.batch_size
             stop = min(start + self.batch_size, self._tiles_in_all)
-            rows = [self._framed(self._tile(number)) for number in range(start, stop)]
-        else:
-            random = np.random.default_rng([self.seed, step])
-            rows = [self.example(random) for _ in range(self.batch_size)]
-        return collate(rows, self.tokenizer.pad_id)
+            return collate(
+                [self._framed(self._tile(number)) for number in range(start, stop)], self.tokenizer.pad_id
+            )
+        number, place = divmod(step, POOL)
+        if self._pool is None or self._pool[0] != number:
+            self._pool = number, self._draw_pool(np.random.default_rng([self.seed, number]))
+        rows = self._pool[1][place]
+        unit = -(-(self.room + 2) // SHAPES)
+        width = min(self.room + 2, -(-max(len(row.ids) for row in rows) // unit) * unit)
+        return replace(collate(rows, self.tokenizer.pad_id, width), kind=width)
+
+    def _draw_pool(self, random: np.random.Generator) -> list[list[Row]]:
+        """The inputs of `POOL` steps: those of like length together, the steps in any order."""
+        drawn = [self.example(random) for _ in range(POOL * self.batch_size)]
+        drawn.sort(key=lambda row: len(row.ids))
+        return [
+            drawn[step * self.batch_size : (step + 1) * self.batch_size]
+            for step in random.permutation(POOL).tolist()
+        ]
 
     @property
     def row_lengths(self) -> RowLengths:
