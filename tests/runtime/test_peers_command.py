@@ -33,7 +33,7 @@ def test_the_peers_have_our_pytorch() -> None:
 
 
 def test_rows_without_their_peer_are_left_out_by_name_or_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert [row.value for row in _chosen([], None)] == [
+    assert [row.value for row in _chosen([], None, "cpu")] == [
         "sentence",
         "list",
         "products",
@@ -42,10 +42,13 @@ def test_rows_without_their_peer_are_left_out_by_name_or_refused(capsys: pytest.
         "segatron",
     ]
     assert "left out, for want of --peers-python: minicons, vectors, trainer" in capsys.readouterr().err
-    assert _chosen([], Path("python")) == list(Row)
-    assert _chosen([Row.peak, Row.list], None) == [Row.peak, Row.list]
+    everywhere = [row for row in Row if not row.value.startswith("card-")]
+    assert _chosen([], Path("python"), "cpu") == everywhere
+    assert _chosen([], Path("python"), "cuda") == list(Row), "what a card can do is asked of a card"
+    assert _chosen([Row.card_spans], None, "cpu") == [Row.card_spans], "or by name"
+    assert _chosen([Row.peak, Row.list], None, "cpu") == [Row.peak, Row.list]
     with pytest.raises(InputError, match="--only: trainer: there is no peer; give --peers-python"):
-        _chosen([Row.peak, Row.trainer], None)
+        _chosen([Row.peak, Row.trainer], None, "cpu")
 
 
 def test_texts_are_lines_or_segmented_documents(tmp_path: Path) -> None:

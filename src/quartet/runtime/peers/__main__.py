@@ -18,6 +18,7 @@ from quartet.errors import InputError, user_errors
 from quartet.hardware.memory import keep_freed_memory
 from quartet.models.linear import has_bfloat16
 from quartet.runtime.peers import (
+    card,
     growth,
     hypotheses,
     minicons,
@@ -42,11 +43,13 @@ class Study:
 
     Attributes:
         peer: it needs the peers' environment.
+        device: it is asked for by name, or run where the device is this one.
     """
 
     run: Callable[[Setup], Found]
     title: str
     peer: bool = False
+    device: str | None = None
 
 
 class Row(StrEnum):
@@ -61,6 +64,9 @@ class Row(StrEnum):
     trainer = "trainer"
     peak = "peak"
     segatron = "segatron"
+    card_spans = "card-spans"
+    card_sentences = "card-sentences"
+    card_streams = "card-streams"
 
 
 STUDIES = {
@@ -73,6 +79,11 @@ STUDIES = {
     Row.trainer: Study(pretraining.study, "pretraining, the Trainer of transformers", peer=True),
     Row.peak: Study(peak.study, "training and the peak of matrix products"),
     Row.segatron: Study(recurrent.study, "Segatron-XL and Transformer-XL"),
+    Row.card_spans: Study(card.STUDIES["spans"], "SegaBERT on a GPU and its peak", device="cuda"),
+    Row.card_sentences: Study(
+        card.STUDIES["sentences"], "the T-TA paper's on a GPU and its peak", device="cuda"
+    ),
+    Row.card_streams: Study(card.STUDIES["streams"], "Transformer-XL on a GPU and its peak", device="cuda"),
 }
 
 
@@ -125,6 +136,7 @@ def peers(
         typer.Option(help="Of training; several: each. None: fp32, and bf16 where the device has it."),
     ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Measurements of each, in turns.")] = 5,
+    minutes: Annotated[float, typer.Option(min=0, help="No row is begun after so many; 0: all are.")] = 0,
     threads: Annotated[int, typer.Option(min=0, help="CPU threads; 0: all cores.")] = 0,
     json: Annotated[
         Path | None, typer.Option(help="Where the figures go; rows that it has from earlier runs stay.")
@@ -143,7 +155,8 @@ def peers(
     check_device(device)
     if shape not in SHAPES:
         raise InputError("--shape", f"{shape} is not known", f"take one of {', '.join(SHAPES)}")
-    chosen = _chosen(only or [], peers_python)
+    chosen = _chosen(only or [], peers_python, device)
+    ends = time.perf_counter() + 60 * minutes if minutes else float("inf")
     console = Console()
     where = table.machine(device)
     console.print(", ".join(f"{name} {value}" for name, value in where.items()))
@@ -167,6 +180,9 @@ def peers(
         )
         for name in chosen:
             begun = time.perf_counter()
+            if begun > ends:
+                console.print(f"{name}: no time left")
+                continue
             outcome = STUDIES[name].run(setup)
             if shape != DEMANDED:
                 outcome = outcome.reported()
@@ -179,18 +195,19 @@ def peers(
         table.write_markdown(markdown, found if json is None else table.kept(json))
 
 
-def _chosen(only: list[Row], python: Path | None) -> list[Row]:
+def _chosen(only: list[Row], python: Path | None, device: str) -> list[Row]:
     """The rows to run; those without their peer are named and left out, unless they were asked for.
 
     Raises:
         InputError: a row that was asked for has no peer.
     """
-    absent = [name for name in only or Row if STUDIES[name].peer and python is None]
+    rows = only or [name for name in Row if STUDIES[name].device in (None, device)]
+    absent = [name for name in rows if STUDIES[name].peer and python is None]
     if only and absent:
         raise InputError("--only", f"{', '.join(absent)}: there is no peer", "give --peers-python")
     if absent:
         typer.echo(f"left out, for want of --peers-python: {', '.join(absent)}", err=True)
-    return [name for name in only or Row if name not in absent]
+    return [name for name in rows if name not in absent]
 
 
 def _sentences(path: Path) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,6 +64,7 @@ class Epoch:
     Attributes:
         steps: optimiser steps; None: one epoch.
         accumulate: parts in which a step's batch goes through the network.
+        compile: as ``training.compile``.
     """
 
     model: ModelConfig
@@ -75,6 +76,7 @@ class Epoch:
     folder: Path
     steps: int | None = None
     accumulate: int = 1
+    compile: bool = False
 
     @property
     def _steps(self) -> int:
@@ -83,8 +85,12 @@ class Epoch:
         )
         return self.steps or source.steps_per_epoch
 
-    def train(self) -> Trained:
-        """Train from the beginning."""
+    def train(self, progress: Callable[[int, int], object] | None = None) -> Trained:
+        """Train from the beginning.
+
+        Args:
+            progress: called with (optimiser steps done, all steps).
+        """
         from quartet.training.fit import fit  # Lightning takes seconds to import
 
         steps = self._steps
@@ -94,6 +100,7 @@ class Epoch:
                 steps=steps,
                 batch_size=self.batch_size,
                 accumulate=self.accumulate,
+                compile=self.compile,
                 precision=self.precision,  # type: ignore[arg-type]  # checked by pydantic
                 learning_rate=1e-4,
                 validate_every=steps,
@@ -106,6 +113,7 @@ class Epoch:
             seed=_SEED,
             resume=self.folder / "resume.ckpt",
             device=self.device,
+            progress=progress,
         )
 
     def seconds(self) -> float:
