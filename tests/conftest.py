@@ -6,15 +6,18 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
-import dvc  # noqa: F401 - it logs for ever to the stdout of its first import, which within a test is closed after it
 import pytest
 from hypothesis import settings
 
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.small_corpus import encode_small
+
+with suppress(ModuleNotFoundError):  # tests/test_gpu.py runs without it
+    import dvc  # noqa: F401 - it logs for ever to the stdout of its first import, which within a test is closed later
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -23,6 +23,7 @@ from quartet.runtime.systems import on_device, systems_of
 from quartet.scoring.reading import Layer
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
+from quartet.training.divergence import SEEN_TOGETHER
 from quartet.training.fit import Trained, fit
 from tests.models.shapes import KINDS, VARIANTS, small
 from tests.nbest.generate import toy
@@ -38,10 +39,19 @@ def train(corpus: Small, kind: str, resume: Path, device: str, **changes: Any) -
     """40 steps, without dropout unless it is asked for: devices draw other numbers for it."""
     tokenizer, splits = corpus
     config = small(**{**VARIANTS[kind], "dropout": changes.pop("dropout", 0.0)})
+    progress = changes.pop("progress", None)
     settings = {"steps": 40, "batch_size": 8, "learning_rate": 3e-3, "validate_every": 20, **changes}
     training = TrainingConfig(**settings)
     return fit(
-        config, training, tokenizer, splits["train"], splits["valid"], seed=7, resume=resume, device=device
+        config,
+        training,
+        tokenizer,
+        splits["train"],
+        splits["valid"],
+        seed=7,
+        resume=resume,
+        device=device,
+        progress=progress,
     )
 
 
@@ -79,6 +89,30 @@ def test_training_follows_the_processors_curve(small_corpus: Small, kind: str, t
     for (step, expected), (also, loss) in zip(here.curve, there.curve, strict=True):
         assert step == also
         assert loss == pytest.approx(expected, rel=5e-3)
+
+
+@pytest.mark.parametrize("kind", [name for name in VARIANTS if "adaptive" not in name])
+def test_no_step_waits_for_the_gpu(small_corpus: Small, kind: str, tmp_path: Path) -> None:
+    """From the sixth on to the last before losses are looked at, PyTorch refuses whatever would wait."""
+    last = SEEN_TOGETHER - 1
+
+    def refuse(done: int, steps: int) -> None:
+        torch.cuda.set_sync_debug_mode("error" if 5 <= done < last else "default")
+
+    try:
+        trained = train(
+            small_corpus,
+            kind,
+            tmp_path / "a.ckpt",
+            "cuda",
+            steps=last,
+            validate_every=last,
+            dropout=0.1,
+            progress=refuse,
+        )
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert trained.steps == last
 
 
 @pytest.mark.parametrize("precision", ["bf16", "fp16"])
