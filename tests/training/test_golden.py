@@ -13,14 +13,14 @@ from torch import Tensor
 
 from quartet.data.batch import Batch, collate
 from quartet.data.spans import SpanSource
-from quartet.models.network import Memory, Network
-from quartet.objectives.base import IGNORED, Labelled, Objective
+from quartet.objectives.base import IGNORED
 from quartet.objectives.mlm import MASK_ID, MaskedLM
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer, is_own
 from quartet.training import randomness
 from tests.models.shapes import VARIANTS
 from tests.training.curves import FOLDER, ROW_GENERATORS, SEED, STEP_MEAN, STEPS, curve, golden
+from tests.training.token_weights import mean_of_the_step
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 
@@ -47,17 +47,8 @@ def test_the_curve_where_each_step_weighed_alike(
     small_corpus: Small, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The batches and the divisor are all that parts these curves from those above."""
-    summed = Objective.loss
-
-    def mean(
-        self: Objective, network: Network, labelled: Labelled, memory: Memory | None = None
-    ) -> tuple[Tensor, Memory | None]:
-        loss, memory = summed(self, network, labelled, memory)
-        return (loss / len(labelled.targets_N) if torch.is_grad_enabled() else loss), memory
-
     draw_row_by_row(monkeypatch)
-    monkeypatch.setattr(Objective, "loss", mean)
-    monkeypatch.setattr(Objective, "targets_per_step", lambda self, lengths: 1.0)
+    mean_of_the_step(monkeypatch)
     found = curve(name, small_corpus, tmp_path, batch_by="sentences")
     assert distance(found, golden(name, STEP_MEAN)) < TOLERANCE < distance(found, golden(name))
 

@@ -73,7 +73,6 @@ class _Summed(torch.autograd.Function):
             h_ND = hidden_ND.to(dtype)
             w_VD, b_V = _filled_up(weight_VD.to(dtype), bias_V.to(dtype), ALIGNED[kind])
             rows = max(1, AT_ONCE[kind] // (len(b_V) * h_ND.element_size()))
-            to_gradient = _compiled_to_gradient() if compiled else _to_gradient
             loss = hidden_ND.new_zeros((), dtype=summed)
             grad_ND = torch.empty_like(h_ND)
             grad_VD: Tensor | None = None
@@ -81,7 +80,7 @@ class _Summed(torch.autograd.Function):
             for at in range(0, len(h_ND), rows):
                 part = slice(at, at + rows)
                 logits_NV = product(h_ND[part], w_VD, b_V)
-                loss += to_gradient(logits_NV, targets_N[part], grad_V, label_smoothing)
+                loss += _to_gradient(logits_NV, targets_N[part], grad_V, label_smoothing, compiled)
                 grad_ND[part] = input_gradient(logits_NV, w_VD)
                 grad_VD = weight_gradient(logits_NV, h_ND[part], grad_VD).to(summed)
         if grad_VD is None:
@@ -109,33 +108,41 @@ def _filled_up(weight_VD: Tensor, bias_V: Tensor, multiple: int) -> tuple[Tensor
     return F.pad(weight_VD, (0, 0, 0, missing)), F.pad(bias_V, (0, missing), value=-torch.inf)
 
 
-@cache
-def _compiled_to_gradient() -> Callable[[Tensor, Tensor, Tensor, float], Tensor]:
-    return torch.compile(_to_gradient, dynamic=True)
-
-
-def _to_gradient(logits_NV: Tensor, targets_N: Tensor, summed_V: Tensor, label_smoothing: float) -> Tensor:
+def _to_gradient(
+    logits_NV: Tensor, targets_N: Tensor, summed_V: Tensor, label_smoothing: float, compiled: bool
+) -> Tensor:
     """The summed loss. Logits become softmax minus what is wanted, in place; the sum of rows is added to summed_V.
 
-    One-hot is wanted, or with smoothing a mixture of it and the uniform distribution. There may be more columns than
-    tokens (summed_V): of these no logit is above minus infinity.
+    There may be more columns than tokens (summed_V): of these no logit is above minus infinity.
+    """
+    loss = logits_NV.new_zeros((), dtype=torch.promote_types(logits_NV.dtype, torch.float32))
+    step = len(logits_NV) if logits_NV.is_cuda else max(1, TILE // logits_NV.shape[1])
+    of_tile = _compiled_tile() if compiled else _of_tile
+    for at in range(0, len(logits_NV), step):
+        loss -= of_tile(logits_NV[at : at + step], targets_N[at : at + step, None], summed_V, label_smoothing)
+    return loss
+
+
+@cache
+def _compiled_tile() -> Callable[[Tensor, Tensor, Tensor, float], Tensor]:
+    return torch.compile(_of_tile, dynamic=True)
+
+
+def _of_tile(tile: Tensor, targets_N1: Tensor, summed_V: Tensor, label_smoothing: float) -> Tensor:
+    """As :func:`_to_gradient`, of rows that are done together; minus their loss.
+
+    One-hot is wanted, or with smoothing a mixture of it and the uniform distribution.
     """
     tokens = len(summed_V)
     sure, even = 1 - label_smoothing, label_smoothing / tokens
-    wide = torch.promote_types(logits_NV.dtype, torch.float32)
-    loss = logits_NV.new_zeros((), dtype=wide)
-    step = len(logits_NV) if logits_NV.is_cuda else max(1, TILE // logits_NV.shape[1])
-    for at in range(0, len(logits_NV), step):
-        tile = logits_NV[at : at + step]
-        targets_N1 = targets_N[at : at + step, None]
-        logprobs = torch.log_softmax(tile, dim=-1, dtype=wide)
-        loss -= sure * logprobs.gather(1, targets_N1).sum()
-        if even:
-            loss -= even * logprobs[:, :tokens].sum()
-        gradient = logprobs.exp_()
-        gradient.scatter_add_(1, targets_N1, gradient.new_full(targets_N1.shape, -sure))
-        if even:
-            gradient[:, :tokens] -= even
-        summed_V += gradient.sum(0)[:tokens]
-        tile.copy_(gradient)
-    return loss
+    logprobs = torch.log_softmax(tile, dim=-1, dtype=torch.promote_types(tile.dtype, torch.float32))
+    right = sure * logprobs.gather(1, targets_N1).sum()
+    if even:
+        right = right + even * logprobs[:, :tokens].sum()
+    gradient = logprobs.exp_()
+    gradient.scatter_add_(1, targets_N1, gradient.new_full(targets_N1.shape, -sure))
+    if even:
+        gradient[:, :tokens] -= even
+    summed_V += gradient.sum(0)[:tokens]
+    tile.copy_(gradient)
+    return right

@@ -229,6 +229,7 @@ def fit(
     torch.manual_seed(randomness.seed_of(seed, randomness.INITIALISATION))
     network = build_for(model, tokenizer)
     if training.compile:
+        torch.compiler.reset()  # what an earlier training of this process compiled is of another network
         network.compile_layers()
     filled = None
     if model.init_from is not None and not resume.is_file():
