@@ -118,13 +118,12 @@ def rows_of_outcome(
     measures = {
         metric: measure(outcome.reranked, params.bootstrap, seed),
         f"{metric}-difference": compared.difference,
-        "p-value": Measure(compared.p_value, n),
         "weight": Measure(outcome.weight, n),
         f"{metric}-best-on-test": Measure(outcome.on_test.value, n),
         "weight-best-on-test": Measure(outcome.on_test.weight, n),
     }
-    if compared.detectable is not None:
-        measures[f"{metric}-detectable"] = Measure(compared.detectable, n)
+    optional = {"p-value": compared.p_value, f"{metric}-detectable": compared.detectable}
+    measures |= {name: Measure(value, n) for name, value in optional.items() if value is not None}
     rows += _rows(params, lists, "test", ranker, measures)
     return rows + rows_by_length(params, lists, ranker, outcome.reranked, test.lists)
 

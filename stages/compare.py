@@ -42,12 +42,14 @@ def compare_on(params: Params, layout: Layout, name: str, seed: int) -> list[Res
         n = found.utterances
         measures = {
             f"{metric.name}-difference": found.comparison.difference,
-            "p-value": Measure(found.comparison.p_value, n),
             "better": Measure(found.wins, n),
             "worse": Measure(found.losses, n),
         }
-        if found.comparison.detectable is not None:
-            measures[f"{metric.name}-detectable"] = Measure(found.comparison.detectable, n)
+        optional = {
+            "p-value": found.comparison.p_value,
+            f"{metric.name}-detectable": found.comparison.detectable,
+        }
+        measures |= {key: Measure(value, n) for key, value in optional.items() if value is not None}
         rows += rows_of(
             measures,
             params=params,

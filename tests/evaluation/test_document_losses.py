@@ -11,7 +11,7 @@ import pytest
 from quartet.errors import InputError
 from quartet.evaluation.document_losses import DocumentLosses, nats_of, read_losses, write_losses
 
-TOKENS = (100, 50, 0, 200, 80)
+TOKENS = (100, 50, 0, 200, 80) * 3
 
 
 def losses(nats: tuple[float, ...], **changes: object) -> DocumentLosses:
@@ -21,15 +21,15 @@ def losses(nats: tuple[float, ...], **changes: object) -> DocumentLosses:
     return replace(one, **changes)
 
 
-HARD = losses((500.0, 300.0, 0.0, 800.0, 400.0))
+HARD = losses((500.0, 300.0, 0.0, 800.0, 400.0) * 3)
 #: Each document's loss is lower by a twentieth to a fiftieth of a nat a token.
-EASY = losses((498.0, 298.5, 0.0, 790.0, 398.0))
+EASY = losses((498.0, 298.5, 0.0, 790.0, 398.0) * 3)
 
 
 def test_the_difference_by_hand() -> None:
     found = HARD.difference(EASY, 1000, seed=1)
     assert found.value == pytest.approx((2 + 1.5 + 10 + 2) / 430)
-    assert found.n == 430
+    assert found.n == 3 * 430
     assert found.ci_low is not None and found.ci_high is not None
     assert 1.5 / 80 < found.ci_low < found.value < found.ci_high < 10 / 200
     turned = EASY.difference(HARD, 1000, seed=1)
@@ -39,18 +39,28 @@ def test_the_difference_by_hand() -> None:
 
 
 def test_what_is_common_to_both_is_not_in_the_interval() -> None:
-    """One document is ten times as hard for both; the same nats a token lie between them everywhere."""
-    hard = losses(tuple(nats * scale for nats, scale in zip(HARD.nats, (1, 10, 1, 1, 1), strict=True)))
-    easy = losses(tuple(nats - 0.1 * count for nats, count in zip(hard.nats, TOKENS, strict=True)))
-    found = hard.difference(easy, 1000, seed=1)
-    assert (found.value, found.ci_low, found.ci_high) == pytest.approx((0.1, 0.1, 0.1))
+    """One document is ten times as hard for both: the interval of their difference stays the same."""
+    scales = (1, 10, *[1] * 13)
+    hard = losses(tuple(nats * scale for nats, scale in zip(HARD.nats, scales, strict=True)))
+    below = [one - other for one, other in zip(HARD.nats, EASY.nats, strict=True)]
+    easy = losses(tuple(nats - less for nats, less in zip(hard.nats, below, strict=True)))
+    found, plain = hard.difference(easy, 1000, seed=1), HARD.difference(EASY, 1000, seed=1)
+    assert None not in (found.ci_low, found.ci_high)
+    assert (found.value, found.ci_low, found.ci_high) == pytest.approx(
+        (plain.value, plain.ci_low, plain.ci_high)
+    )
 
 
-def test_one_document_has_no_interval() -> None:
-    one, other = (replace(each, nats=each.nats[:1], tokens=TOKENS[:1]) for each in (HARD, EASY))
-    found = one.difference(other, 1000, seed=1)
-    assert found.value == pytest.approx(0.02)
-    assert (found.ci_low, found.ci_high) == (None, None)
+def first(count: int, of: DocumentLosses) -> DocumentLosses:
+    return replace(of, nats=of.nats[:count], tokens=of.tokens[:count])
+
+
+def test_few_documents_have_no_interval() -> None:
+    few = first(11, HARD).difference(first(11, EASY), 1000, seed=1)  # two of them are empty
+    assert few.value == pytest.approx((2 * (2 + 1.5 + 10 + 2) + 2) / (2 * 430 + 100))
+    assert (few.ci_low, few.ci_high) == (None, None)
+    enough = first(12, HARD).difference(first(12, EASY), 1000, seed=1)
+    assert enough.ci_low is not None
 
 
 @pytest.mark.parametrize(
@@ -86,7 +96,7 @@ def test_nats_are_summed_by_document() -> None:
     [
         ('"seed": 1', '"seed": "1"', r"losses\.jsonl:1: not losses \(seed: .*integer"),
         ("500.0", '"many"', r"losses\.jsonl:1: not losses \(nats\.0: .*number"),
-        ("[100, 50, 0, 200, 80]", "[100]", r"losses\.jsonl:1: 5 losses of 1 documents"),
+        ('"tokens": [100, ', '"tokens": [', r"losses\.jsonl:1: 15 losses of 14 documents"),
         ('"pseudo"', '"pseudonym"', r"not losses \((pseudo|pseudonym): "),
     ],
 )

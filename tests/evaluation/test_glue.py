@@ -79,7 +79,7 @@ def test_scores_are_scipys_with_ties() -> None:
 def test_one_answer_only_has_no_correlation() -> None:
     assert values(TASKS["cola"], GOLD, np.ones(10)) == {"matthews": 0.0}
     measure = glue_measures(TASKS["cola"], GOLD, np.ones(10), 50, 1)["matthews"]
-    assert (measure.value, measure.ci_low, measure.ci_high) == (0.0, 0.0, 0.0)
+    assert (measure.value, measure.ci_low, measure.ci_high) == (0.0, None, None), "it is 0 in every resample"
     assert values(TASKS["mrpc"], GOLD, np.zeros(10)) == {"accuracy": 0.5, "f1": 0.0}
     assert glue_measures(TASKS["stsb"], GOLD, np.ones(10), 50, 1) == {}
     assert overall(TASKS["stsb"], GOLD, np.ones(10)) == -math.inf

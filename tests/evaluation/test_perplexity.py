@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from quartet.evaluation.datasets import TokenIds
+from quartet.evaluation.intervals import tail
 from quartet.evaluation.perplexity import gain, perplexity_measures, unigram_entropy, unigram_logprobs
 
 LOGPROBS = [np.log([0.5, 0.25]), np.log([0.125]), np.array([]), np.log([0.5, 0.5, 0.5])]
@@ -25,7 +26,8 @@ def test_values_by_hand() -> None:
     assert found["ppl-median"].value == pytest.approx(2**1.5)
     assert found["ppl-word"].value == pytest.approx(2 ** (bits / 4))
     assert [measure.n for measure in found.values()] == [6, 6, 3, 3, 4]
-    for measure in found.values():
+    assert {measure.ci_low for measure in found.values()} == {None}, "of three texts"
+    for measure in perplexity_measures(LOGPROBS * 4, WORDS * 4, False, samples=100, seed=1).values():
         assert measure.ci_low is not None
         assert measure.ci_high is not None
         assert measure.ci_low <= measure.value <= measure.ci_high
@@ -79,14 +81,15 @@ def test_the_interval_is_of_documents_where_they_are_given() -> None:
 def test_cluster_resampling_is_that_of_a_plain_loop() -> None:
     generator = np.random.default_rng(1)
     logprobs = [-generator.exponential(2, size=generator.integers(1, 9)) for _ in range(60)]
-    documents = generator.integers(0, 8, 60)
+    documents = generator.integers(0, 12, 60)
     found = perplexity_measures(logprobs, [1] * 60, False, 3000, 1, documents.tolist())["ppl-median"]
     own = np.array([math.exp(-one.mean()) for one in logprobs])
     medians = [
-        np.median(np.concatenate([own[documents == one] for one in generator.integers(0, 8, 8)]))
+        np.median(np.concatenate([own[documents == one] for one in generator.integers(0, 12, 12)]))
         for _ in range(3000)
     ]
-    assert (found.ci_low, found.ci_high) == pytest.approx(np.quantile(medians, [0.025, 0.975]), rel=0.05)
+    ends = np.quantile(medians, [tail(12), 1 - tail(12)])
+    assert (found.ci_low, found.ci_high) == pytest.approx(ends, rel=0.05)
 
 
 def test_a_uniform_model_over_v_tokens_has_perplexity_v() -> None:

@@ -8,6 +8,7 @@ import random
 import re
 import string
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -95,8 +96,20 @@ def test_version_1_has_two_figures_over_paragraphs() -> None:
     assert measures["em"].value == pytest.approx(1 / 3)
     assert measures["f1"].value == pytest.approx((1 + 2 / 3) / 3)
     assert measures["em"].n == 3
-    # the two questions of one paragraph come and go together: its mean is 1/2, the other's 0
-    assert (measures["em"].ci_low, measures["em"].ci_high) == (0.0, 0.5)
+    # of two paragraphs none; of twelve, where the questions of one come and go together, over paragraphs
+    assert measures["em"].ci_low is None
+    both = [
+        (
+            replace(one, context=f"{one.context} {copy}", id=f"{one.id}{copy}"),
+            replace(two, id=f"{two.id}{copy}"),
+        )
+        for copy in range(6)
+        for one, two in zip(questions, said, strict=True)
+    ]
+    em = squad_measures([one for one, _ in both], [two for _, two in both], samples=4000, seed=1)["em"]
+    assert em.value == pytest.approx(1 / 3)
+    # k of the twelve drawn have two questions, one of them right: k / (12 + k); the tail of 12 is 1.1 %
+    assert (em.ci_low, em.ci_high) == pytest.approx((2 / 14, 10 / 22))
     with pytest.raises(ValueError, match="not of these questions"):
         squad_measures(questions, said[::-1], 10, 1)
 

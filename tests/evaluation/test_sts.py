@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
+from quartet.evaluation import intervals
 from quartet.evaluation.datasets import SimilaritySet, read_lee
 from quartet.evaluation.sets.sts import ScoredPair
 from quartet.evaluation.sts import (
@@ -47,7 +48,8 @@ def test_values_are_those_of_scipy_on_the_cosines() -> None:
     assert found == similarity_measures(lee(), letters, samples=200, seed=1)
 
 
-def test_the_set_says_what_is_resampled() -> None:
+def test_the_set_says_what_is_resampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intervals, "LEAST_UNITS", 2)  # the fixture has few texts
     shared = similarity_measures(lee(), letters, samples=500, seed=1)["pearson"]
     apart = similarity_measures(dataclasses.replace(lee(), shared=False), letters, samples=500, seed=1)[
         "pearson"

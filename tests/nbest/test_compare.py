@@ -39,7 +39,7 @@ def test_wins_losses_and_the_words_behind_them() -> None:
     assert (found.words.added, found.words.dropped) == (0, 1)
     assert (found.a.value, found.b.value) == (100 * (3 / 7), 100 * (2 / 7))
     assert found.comparison.difference.value == pytest.approx(-100 / 7)
-    assert found.comparison.detectable is not None
+    assert (found.comparison.p_value, found.comparison.detectable) == (None, None), "of four utterances"
 
 
 def test_the_rates_are_jiwers_and_the_words_add_up(tmp_path: Path) -> None:

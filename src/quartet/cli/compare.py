@@ -63,16 +63,16 @@ def compare(
 
 def lines(found: Systems, metric: MetricName, words: int) -> list[str]:
     """The comparison in words, a fact a line."""
+    from quartet.evaluation.intervals import LEAST_UNITS
+
     unit = {MetricName.wer: "WER, %", MetricName.bleu: "BLEU"}[metric]
     difference = with_interval(found.comparison.difference, sign=True)
+    p_value, detectable = found.comparison.p_value, found.comparison.detectable
     rows = [
         (f"a: {unit}", with_interval(found.a)),
         (f"b: {unit}", with_interval(found.b)),
-        ("b - a", f"{difference}, p = {found.comparison.p_value:.4f}"),
-        (
-            "detectable",
-            "unknown" if found.comparison.detectable is None else f"{found.comparison.detectable:.2f}",
-        ),
+        ("b - a", difference + ("" if p_value is None else f", p = {p_value:.4f}")),
+        ("detectable", "unknown" if detectable is None else f"{detectable:.2f}"),
         ("utterances", f"{found.utterances:,} with a reference, {found.without_reference:,} without"),
         ("b better", f"{found.wins:,}"),
         ("b worse", f"{found.losses:,}"),
@@ -88,6 +88,8 @@ def lines(found: Systems, metric: MetricName, words: int) -> list[str]:
         "[low, high]: 95 % bootstrap interval over utterances; of the difference over the same ones for both.",
         "detectable: the smallest true difference that these utterances would show 4 times in 5.",
     ]
+    if p_value is None:
+        notes.append(f"No interval of the difference and no p: fewer than {LEAST_UNITS} utterances.")
     return [*(f"{head:<14}{text}" for head, text in rows), *notes]
 
 

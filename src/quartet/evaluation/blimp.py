@@ -88,7 +88,8 @@ def blimp_measures(
     The parts: "" for the whole, each paradigm by its name, ``phenomenon/<name>`` and ``field/<name>``. ``accuracy`` is
     the mean over the part's paradigms, each with the same weight; of the whole there are also ``accuracy-micro``, with
     the same weight for each pair, and ``ties``, their share. A paradigm's interval is Wilson's, and so is that of the
-    ties; the others' are of a bootstrap over pairs within paradigms: the paradigms are given, the pairs are samples.
+    ties; the others' are of a bootstrap over pairs within paradigms: the paradigms are given, the pairs are samples, and
+    the smallest paradigm's pairs are the units.
 
     Args:
         samples: the number of resamples.
@@ -108,7 +109,7 @@ def blimp_measures(
     drawn_SK = np.random.default_rng(seed).binomial(sizes_K, hits_K / sizes_K, size=(samples, len(names)))
 
     def measure(value: Callable[[NDArray[np.int64]], Floats], kept_K: NDArray[np.bool_]) -> Measure:
-        low, high = percentile_interval(value(drawn_SK))
+        low, high = percentile_interval(value(drawn_SK), int(sizes_K[kept_K].min()))
         return Measure(float(value(hits_K[None])[0]), int(sizes_K[kept_K].sum()), low, high)
 
     def macro(kept_K: NDArray[np.bool_]) -> Measure:

@@ -6,12 +6,13 @@ together, and so are their errors. A resample's figure is made of its summed cou
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
 from quartet.evaluation.intervals import (
+    LEAST_UNITS,
     LEVEL,
     Floats,
     Statistic,
@@ -34,14 +35,14 @@ class Comparison:
 
     Attributes:
         difference: of the corpus figures, with a 95 % interval.
-        p_value: two-sided; 1 where the two never differ.
+        p_value: two-sided; 1 where the two never differ. None of too few utterances, which have no interval either.
         detectable: the smallest true difference that a test of these utterances would find 4 times in 5, at
-            the level of 5 %, if the two differ from utterance to utterance as much as here: (1.96 + 0.84)
-            standard errors of the difference. None of a single utterance.
+            the level of 5 %, if the two differ from utterance to utterance as much as here: (1.96 + 0.84, of few
+            utterances Student's t) standard errors of the difference. None of too few utterances.
     """
 
     difference: Measure
-    p_value: float
+    p_value: float | None
     detectable: float | None
 
 
@@ -66,6 +67,8 @@ def paired_bootstrap(system: Selection, baseline: Selection, samples: int, seed:
     same = np.array_equal(system.counts[:, REFERENCE], baseline.counts[:, REFERENCE])
     if not same or system.metric != baseline.metric:
         raise ValueError("the two choices are not of the same utterances and metric")
+    from scipy.special import stdtrit
+
     n = len(system.counts)
     if n == 0:
         raise ValueError("no utterance has a reference")
@@ -76,13 +79,12 @@ def paired_bootstrap(system: Selection, baseline: Selection, samples: int, seed:
 
     value = float(difference(np.ones((1, n)))[0])
     replicates = bootstrap_replicates(difference, n, samples, seed)
-    low, high, detectable = None, None, None
-    if n > 1:
-        low, high = percentile_interval(replicates)
-        normal = NormalDist()
-        errors = normal.inv_cdf((1 + LEVEL) / 2) + normal.inv_cdf(POWER)
-        detectable = float(errors * np.std(replicates))
-    return Comparison(Measure(value, n, low, high), two_sided_p(replicates), detectable)
+    low, high = percentile_interval(replicates, n)
+    detectable = None
+    if n >= LEAST_UNITS:
+        errors = stdtrit(n - 1, (1 + LEVEL) / 2) + stdtrit(n - 1, POWER)
+        detectable = float(errors * np.std(replicates) * math.sqrt(n / (n - 1)))
+    return Comparison(Measure(value, n, low, high), two_sided_p(replicates, n), detectable)
 
 
 def _figure(metric: Metric, counts: Counts) -> Statistic:
