@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from quartet.nbest.rescored import write_rescored
 from quartet.nbest.scores import score_lists, score_texts, texts_of
 from quartet.nbest.types import NBest
 from quartet.results import Measure, Result
-from quartet.scoring.unknown import unknown_in
+from quartet.scoring.unknown import unknown_in, unknown_words
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,12 @@ def rerank_lists(
         write_rescored(written, each, outcome.weight, splits[split].given)
         if reading.masked:
             measures = reference_measures(
-                each.lists, logprobs, reading.model.pseudo, params.bootstrap, ranker.seed or 0
+                each.lists,
+                logprobs,
+                reading.model.pseudo,
+                params.bootstrap,
+                ranker.seed or 0,
+                partial(unknown_words, reading.model),
             )
             rows += rows_of(
                 measures,

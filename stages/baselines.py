@@ -22,12 +22,17 @@ from pipeline.word_rows import word_measures
 from quartet.evaluation.classification import BASELINES, classification_measures, cross_validate
 from quartet.evaluation.datasets import Floats, LabelledText, WordPairs
 from quartet.evaluation.glue_set import glue_set
-from quartet.evaluation.perplexity import perplexity_measures, unigram_entropy, unigram_logprobs
+from quartet.evaluation.perplexity import (
+    UnknownWords,
+    perplexity_measures,
+    unigram_entropy,
+    unigram_logprobs,
+)
 from quartet.evaluation.word2vec import Word2VecConfig, train_word2vec
 from quartet.nbest.rerank import Candidates
 from quartet.results import Measure, Result, write_results
 from quartet.text.encoded import EncodedCorpus
-from quartet.text.tokenizer import TextTokenizer
+from quartet.text.tokenizer import UNKNOWN_ID, TextTokenizer
 
 
 def baselines() -> None:
@@ -85,8 +90,9 @@ def unigram(params: Params, layout: Layout) -> list[Result]:
             params.bootstrap,
             params.seeds[0],
             texts.documents,
+            unknown=UnknownWords([int((ids == UNKNOWN_ID).sum()) for ids in texts.ids]),
         )
-        kept = {"entropy": measures["loss"], "ppl": measures["ppl"]}
+        kept = {"entropy": measures["loss"], "ppl": measures["ppl"], "oov": measures["oov"]}
         system = "unigram" if len(pairs(params)) == 1 else f"unigram/{tokenizer}"
         valid = EncodedCorpus.open(layout.encoded(corpus, tokenizer), "valid")
         entropy = {"loss": Measure(unigram_entropy([np.asarray(valid.ids)]), len(valid.ids))}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-import numpy as np
-
 from pipeline.held_out_texts import HeldOutTexts, held_out_texts
 from pipeline.layout import TOKENIZER, Layout
 from pipeline.ngrams import ngram_model
@@ -23,6 +21,7 @@ from quartet.ngram.estimate import estimate
 from quartet.ngram.score import NgramLM
 from quartet.ngram.tokens import splitter
 from quartet.results import Measure, write_results
+from quartet.scoring.unknown import unknown_words
 from quartet.text.documents import SentencesOf, read_segmented
 from quartet.text.tokenizer import TextTokenizer
 
@@ -57,7 +56,7 @@ def ngram(name: str) -> None:
         write_results(layout.rows("ngram", name), rows)
         run.log_results(rows)
         say(
-            f"{name}: perplexity {measured['ppl-word'].value:.1f} a word, "
+            f"{name}: perplexity {measured['ppl'].value:.1f} a token, "
             f"{100 * measured['oov'].value:.2f} % of {measured['oov'].n:,} tokens unknown"
         )
 
@@ -96,16 +95,15 @@ def train(layout: Layout, name: str, settings: Ngram, tokenizer: TextTokenizer) 
 def measures(params: Params, model: NgramLM, texts: HeldOutTexts) -> dict[str, Measure]:
     """The perplexities over the texts' own tokens, without the ends of sentences, and the share of unknown ones."""
     readings = [model.read(text) for text in track(texts.texts, f"{model.name}: sentences scored")]
-    found = perplexity_measures(
+    return perplexity_measures(
         [reading.logprobs[:-1] for reading in readings],
         texts.words,
         False,
         params.bootstrap,
         params.seeds[0],
         texts.documents,
+        unknown=unknown_words(model, texts.texts),
     )
-    unknown = np.concatenate([reading.unknown for reading in readings])
-    return {**found, "oov": Measure(float(unknown.mean()), len(unknown))}
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pipeline.held_out import held_out_sentences
+from pipeline.held_out_texts import held_out_texts
 from pipeline.layout import Layout
 from pipeline.params import entry
 from pipeline.progress import bar, say
@@ -15,10 +16,12 @@ from quartet.evaluation.document_losses import DocumentLosses, nats_of, write_lo
 from quartet.evaluation.perplexity import gain, perplexity_measures, unigram_logprobs
 from quartet.results import Result, write_results
 from quartet.scoring.language_model import LanguageModel
+from quartet.scoring.unknown import unknown_words
+from quartet.text.documents import read_segmented
 from quartet.text.encoded import EncodedCorpus
 
 #: What is kept of a reading at another input length.
-SHORTER = ("loss", "ppl", "ppl-word")
+SHORTER = ("loss", "ppl", "ppl-word", "oov")
 
 
 def perplexity(name: str) -> None:
@@ -36,6 +39,10 @@ def perplexity(name: str) -> None:
     with stage_run(params, "perplexity", name) as run:
         for trained_model in trained(params, name):
             check_encoding(trained_model, corpus)
+            segmented = read_segmented(layout.segments(model.corpus) / "test.jsonl")
+            unknown = unknown_words(
+                trained_model, held_out_texts(segmented, trained_model.tokenizer, limit).texts
+            )
             readings = {("perplexity", "test"): trained_model}
             readings |= at_lengths(trained_model, params.perplexity.input_lengths)
             for (table, split), language_model in readings.items():
@@ -49,6 +56,7 @@ def perplexity(name: str) -> None:
                     params.bootstrap,
                     language_model.seed,
                     texts.documents,
+                    unknown=unknown,
                 )
                 if table == "perplexity":
                     measures["gain"] = gain(

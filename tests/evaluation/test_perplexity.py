@@ -10,7 +10,13 @@ import pytest
 
 from quartet.evaluation.datasets import TokenIds
 from quartet.evaluation.intervals import tail
-from quartet.evaluation.perplexity import gain, perplexity_measures, unigram_entropy, unigram_logprobs
+from quartet.evaluation.perplexity import (
+    UnknownWords,
+    gain,
+    perplexity_measures,
+    unigram_entropy,
+    unigram_logprobs,
+)
 
 LOGPROBS = [np.log([0.5, 0.25]), np.log([0.125]), np.array([]), np.log([0.5, 0.5, 0.5])]
 WORDS = [1, 1, 0, 2]
@@ -58,6 +64,39 @@ def test_a_figure_a_word_that_no_float_holds_is_absent() -> None:
     assert "ppl-word-median" not in found, "half of infinity"
     assert found["ppl-word"].value == pytest.approx(np.exp(401.0))
     assert found["ppl-median"].value == pytest.approx((np.exp(4) + np.exp(1)) / 2)
+
+
+def test_unknown_words_by_hand() -> None:
+    """One of the six tokens is unknown; its word costs 5 bits beside [UNK], which no figure a token has."""
+    spelled = UnknownWords([1, 0, 0, 0], [-5 * math.log(2), 0.0, 0.0, 0.0])
+    known, told, untold = (
+        perplexity_measures(LOGPROBS, WORDS, False, 100, 1, word_texts=True, unknown=unknown)
+        for unknown in (UnknownWords([0] * 4), spelled, UnknownWords([1, 0, 0, 0]))
+    )
+    assert told["oov"].value == untold["oov"].value == pytest.approx(1 / 6)
+    assert (known["oov"].value, told["oov"].n) == (0.0, 6)
+    assert known["ppl-word"].value == pytest.approx(2 ** (9 / 4))
+    assert told["ppl-word"].value == pytest.approx(2 ** (14 / 4))
+    assert told["ppl-word-mean"].value == pytest.approx((2**8 + 2**3 + 2**1.5) / 3)
+    assert not any("word" in name for name in untold), "nothing tells them apart"
+    for name in ("loss", "ppl", "ppl-mean", "ppl-median"):
+        assert known[name] == told[name] == untold[name]
+    cannot_tell = perplexity_measures(LOGPROBS, WORDS, False, 100, 1, unknown=UnknownWords(None))
+    assert set(cannot_tell) == {"loss", "ppl", "ppl-mean", "ppl-median"}
+    with pytest.raises(ValueError, match="unknown words of 3"):
+        perplexity_measures(LOGPROBS, WORDS, False, 100, 1, unknown=UnknownWords([0] * 3, [0.0] * 3))
+
+
+def test_equal_models_have_equal_figures_a_word_whichever_words_they_know() -> None:
+    """Words of two letters, all equally likely: by pieces, and by words that are all unknown but for one."""
+    words, letters = 200, 4
+    pieces = [np.full(2 * words, -math.log(letters))]
+    unknown = [np.zeros(words)]  # [UNK] is certain
+    spelled = UnknownWords([words], [-2.0 * words * math.log(letters)])
+    by_pieces = perplexity_measures(pieces, [words], False, 10, 1, unknown=UnknownWords([0]))
+    by_words = perplexity_measures(unknown, [words], False, 10, 1, unknown=spelled)
+    assert by_words["ppl-word"].value == pytest.approx(by_pieces["ppl-word"].value) == letters**2
+    assert by_words["ppl"].value == 1.0, "what the unknown words leave of a figure a token"
 
 
 def test_no_words_no_figure_per_word() -> None:

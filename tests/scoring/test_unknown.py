@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import math
 import warnings
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,11 +15,14 @@ import pytest
 import quartet
 from quartet import cli
 from quartet.errors import InputError
+from quartet.evaluation.perplexity import UnknownWords
 from quartet.export.writing import export
 from quartet.ngram.config import TokenConfig
+from quartet.ngram.score import NgramLM
 from quartet.scoring import unknown
 from quartet.scoring.unknown import CHARACTERS, UnknownTokensWarning, words_of
 from quartet.shipped import WEIGHTS
+from quartet.text.tokenizer import train_tokenizer
 from tests.bert import PIECES, save_bert, save_byte_level
 from tests.models.shapes import VARIANTS
 from tests.nbest.lists import nbest
@@ -53,6 +58,38 @@ def test_models_that_were_trained_here(small_corpus: Small, kind: str) -> None:
     assert model.score(texts[:1], unknown="error") == pytest.approx(found[:1])
     with pytest.warns(UnknownTokensWarning):
         assert model.score(texts, unknown="warn") == [float(values.sum()) for values in raw]
+
+
+def test_figures_a_word_spell_what_scores_spread(small_corpus: Small) -> None:
+    model = random_model("tta", small_corpus[0])
+    found = unknown.unknown_words(model, ["the miller", f"the {THANKS} a mill☃r"])
+    own = math.log(len(model.tokenizer.alphabet))
+    assert found.tokens == [0, 5]
+    assert found.nats == pytest.approx([0.0, -(15 * FAR + 5 * own)])
+    assert found.told_apart
+    assert not unknown.unknown_words(object(), ["a"]).told_apart, "it cannot tell"
+
+
+def test_the_texts_own_unk_is_a_word() -> None:
+    """WikiText's, which the tokenizer reads as [UNK]; another word is spelled."""
+    tokenizer = train_tokenizer("whitespace", ["a b <unk> c", "a c"], 20, False)
+    model = SimpleNamespace(unknown_tokens=partial(unknown.of_tokenizer, tokenizer))
+    spread = UnknownWords([2], [-(math.log(3) + FAR)])
+    assert unknown.unknown_words(model, ["a <unk> b☃"]) == spread
+
+
+def test_an_ngram_models_unknown_words_are_spelled_in_figures_a_word(tmp_path: Path) -> None:
+    model = quartet.load(make(tmp_path / "mine", WORDS, POTTER))
+    assert isinstance(model, NgramLM)
+    (found,) = model.unknown_tokens(["the potterx ☃"])
+    letters = {sign for text in POTTER for word in text.lower().split() for sign in word}
+    assert model.alphabet is not None
+    assert model.alphabet <= letters
+    known = sum(sign in model.alphabet for sign in "potterx")
+    expected = known * math.log(len(model.alphabet)) + (8 - known) * FAR
+    assert found.words == ["potterx", "☃"]
+    assert model.spelled(found) == pytest.approx(-expected)
+    assert unknown.unknown_words(model, ["the potterx ☃"]) == UnknownWords([2], [model.spelled(found)])
 
 
 def test_the_alphabet_is_that_of_the_pieces(small_corpus: Small) -> None:

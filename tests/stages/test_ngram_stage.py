@@ -18,6 +18,7 @@ from quartet.files import read_json, sha256, write_jsonl
 from quartet.ngram.card import ARPA
 from quartet.ngram.score import NgramLM
 from quartet.results import read_results
+from quartet.scoring.unknown import unknown_words
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from stages.ngram import ngram
@@ -89,7 +90,9 @@ def test_a_model_is_estimated_measured_and_opened_by_its_name(layout: Layout) ->
     words = sum(len(sentence.split()) for sentence in test)
     assert len(own) > words, "full stops are words here"
     assert figures["ppl"] == pytest.approx(np.exp(-own.mean()))
-    assert figures["ppl-word"] == pytest.approx(np.exp(-own.sum() / words))
+    spelled = unknown_words(model, test).nats
+    assert spelled is not None
+    assert figures["ppl-word"] == pytest.approx(np.exp(-(own.sum() + sum(spelled)) / words))
     unknown = np.concatenate([model.read(sentence).unknown for sentence in test])
     assert figures["oov"] == pytest.approx(unknown.mean())
 

@@ -10,6 +10,7 @@ import pytest
 
 import quartet
 from pipeline.params import load
+from quartet.evaluation import intervals
 from quartet.results import Result
 from quartet.text.encoded import EncodedCorpus
 from stages import baselines
@@ -47,17 +48,21 @@ def corpus() -> EncodedCorpus:
     return EncodedCorpus.open(LAYOUT.encoded(CORPUS, TOKENIZER_NAME), "test")
 
 
-def test_of_one_document_no_figure_has_an_interval(world: World) -> None:
-    """Documents are resampled, though there are many sentences in it."""
-    rows = [row for row in measured(world, 1) if row.table == "perplexity"]
+@pytest.mark.parametrize("documents", [1, 4])
+def test_of_few_documents_no_figure_has_an_interval(world: World, documents: int) -> None:
+    """Documents are resampled, though there are many sentences in them."""
+    rows = [row for row in measured(world, documents) if row.table == "perplexity"]
     assert len(corpus()) > 3
     assert {row.system for row in rows} == {"tta", "segatron-xl", "ngram", "unigram"}
-    assert {"loss", "gain", "ppl", "ppl-word", "entropy"} <= {row.metric for row in rows}
+    assert {"loss", "gain", "ppl", "ppl-word", "entropy", "oov"} <= {row.metric for row in rows}
     assert all(row.ci_low is None and row.ci_high is None for row in rows)
 
 
-def test_of_two_documents_the_ends_of_an_interval_are_theirs(world: World) -> None:
+def test_of_two_documents_the_ends_of_an_interval_are_theirs(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of two units a resample is both, or one of them twice."""
+    monkeypatch.setattr(intervals, "LEAST_UNITS", 2)
     rows = measured(world, 2, bootstrap=200)
     (row,) = [row for row in rows if (row.system, row.metric, row.split) == ("tta", "loss", "test")]
     each = [-values.mean() for values in quartet.load(LAYOUT.models / "tta").corpus_logprobs(corpus())]

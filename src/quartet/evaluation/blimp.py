@@ -88,8 +88,8 @@ def blimp_measures(
     The parts: "" for the whole, each paradigm by its name, ``phenomenon/<name>`` and ``field/<name>``. ``accuracy`` is
     the mean over the part's paradigms, each with the same weight; of the whole there are also ``accuracy-micro``, with
     the same weight for each pair, and ``ties``, their share. A paradigm's interval is Wilson's, and so is that of the
-    ties; the others' are of a bootstrap over pairs within paradigms: the paradigms are given, the pairs are samples, and
-    the smallest paradigm's pairs are the units.
+    ties; the others' are of a bootstrap over pairs within paradigms: the paradigms are given, the pairs are samples,
+    those of the smallest paradigm the units.
 
     Args:
         samples: the number of resamples.

@@ -2,18 +2,41 @@
 
 For the two bidirectional objectives the log-probabilities are not of one distribution over texts, so their
 figures are pseudo-perplexities ("pppl") and compare only among themselves. Any figure compares only over the
-same texts; those per token also only over the same tokens, those per word over any tokenizer.
+same texts; those per token also only over the same tokens.
+
+A figure a word compares over any tokenizer, since it is given only where unknown words are told apart: a model gives
+one probability to [UNK], whichever word that stands for, so the fewer words it knows, the better its figures a token.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from quartet.evaluation.datasets import TokenIds
 from quartet.evaluation.intervals import Floats, Statistic, bootstrap_measures, weighted_median
 from quartet.results import Measure
+
+
+@dataclass(frozen=True)
+class UnknownWords:
+    """The unknown words of S texts.
+
+    Attributes:
+        tokens: (S,) how many of each text's tokens are unknown; None: the model cannot tell.
+        nats: (S,) what telling each text's unknown words apart adds to its log-probability, at most 0; None: nothing
+            tells them apart.
+    """
+
+    tokens: Sequence[int] | None
+    nats: Sequence[float] | None = None
+
+    @property
+    def told_apart(self) -> bool:
+        """Whether each text has the probability of its words."""
+        return self.tokens is not None and (self.nats is not None or not any(self.tokens))
 
 
 def perplexity_measures(
@@ -24,6 +47,7 @@ def perplexity_measures(
     seed: int,
     clusters: Sequence[int] | None = None,
     word_texts: bool = False,
+    unknown: UnknownWords | None = None,
 ) -> dict[str, Measure]:
     """Every measure of S texts, with 95 % intervals.
 
@@ -37,6 +61,7 @@ def perplexity_measures(
         clusters: (S,) the document of each text. Documents are resampled, since the sentences of one share a
             subject; None resamples the texts themselves.
         word_texts: also the mean and median over texts of each text's own perplexity a word.
+        unknown: the unknown words; None: there are none, and that is not worth a figure.
 
     Returns:
         "loss": mean negative log-probability a token, in nats (n tokens).
@@ -45,22 +70,24 @@ def perplexity_measures(
             paper's subscripts a and m.
         "ppl-word": the corpus-level perplexity a word (n words).
         "ppl-word-mean", "ppl-word-median": with `word_texts`, as "ppl-mean" and "ppl-median" but a word (n texts).
-        A figure a word is absent where there are no words, and where no float can hold it (a text written without
-            spaces is one word).
+        "oov": the share of unknown tokens (n tokens), unless the model cannot tell.
+        A figure a word is absent where there are no words, where unknown words are not told apart, and where no float
+            can hold it (a text written without spaces is one word).
 
     Raises:
         ValueError: a log-probability is above 0 or not finite, or there is no token at all.
     """
-    rows = _Rows(logprobs, words, clusters)
+    rows = _Rows(logprobs, words, clusters, None if unknown is None else unknown.nats)
     name = "pppl" if pseudo else "ppl"
 
-    n_tokens, n_texts, n_words = int(rows.tokens.sum()), len(rows.own), int(rows.words.sum())
+    n_tokens, n_texts = int(rows.tokens.sum()), len(rows.own)
+    n_words = int(rows.words.sum()) if unknown is None or unknown.told_apart else 0
 
     def loss(counts: Floats) -> Floats:
         return _ratio(counts, rows.nll, rows.tokens)
 
     def per_word(counts: Floats) -> Floats:
-        return np.exp(_ratio(counts, rows.nll, rows.words))
+        return np.exp(_ratio(counts, rows.spelled, rows.words))
 
     statistics: dict[str, tuple[Statistic, int]] = {
         "loss": (loss, n_tokens),
@@ -76,7 +103,10 @@ def perplexity_measures(
             by_word[f"{name}-word-median"] = (rows.median(rows.own_word), known)
         data = np.ones((1, rows.units))
         statistics |= {key: each for key, each in by_word.items() if np.isfinite(each[0](data)[0])}
-        return bootstrap_measures(statistics, rows.units, samples, seed, width=n_texts)
+        found = bootstrap_measures(statistics, rows.units, samples, seed, width=n_texts)
+    if unknown is not None and unknown.tokens is not None:
+        found["oov"] = Measure(sum(unknown.tokens) / n_tokens, n_tokens)
+    return found
 
 
 def unigram_logprobs(texts: Sequence[TokenIds]) -> list[Floats]:
@@ -144,14 +174,21 @@ class _Rows:
         own_word: (T,) the same a word; NaN for a text without words.
         cluster: (T,) the unit (document) that each text is resampled with.
         nll, tokens, words: (units,) sums over each unit's texts.
+        spelled: (units,) nll where unknown words are told apart.
     """
 
     def __init__(
-        self, logprobs: Sequence[Floats], words: Sequence[int], clusters: Sequence[int] | None
+        self,
+        logprobs: Sequence[Floats],
+        words: Sequence[int],
+        clusters: Sequence[int] | None,
+        unknown: Sequence[float] | None = None,
     ) -> None:
         owners = range(len(logprobs)) if clusters is None else clusters
         if not len(logprobs) == len(words) == len(owners):
             raise ValueError(f"{len(logprobs)} texts, {len(words)} counts of words, {len(owners)} clusters")
+        if unknown is not None and len(unknown) != len(logprobs):
+            raise ValueError(f"{len(logprobs)} texts, unknown words of {len(unknown)}")
         keep = [index for index, values in enumerate(logprobs) if len(values)]
         if not keep:
             raise ValueError("no token in any text")
@@ -162,12 +199,14 @@ class _Rows:
         self.cluster = np.unique([owners[index] for index in keep], return_inverse=True)[1]
         self.units = int(self.cluster.max()) + 1
         nll = np.array([-np.sum(logprobs[index], dtype=np.float64) for index in keep])
+        spelled = nll - (0.0 if unknown is None else np.array([unknown[index] for index in keep]))
         tokens = np.array([len(logprobs[index]) for index in keep], dtype=np.float64)
         worded = np.array([words[index] for index in keep], dtype=np.float64)
         self.own = np.exp(nll / tokens)
         with np.errstate(over="ignore"):
-            self.own_word = np.exp(nll / np.where(worded > 0, worded, np.nan))
+            self.own_word = np.exp(spelled / np.where(worded > 0, worded, np.nan))
         self.nll, self.tokens, self.words = self.sums(nll), self.sums(tokens), self.sums(worded)
+        self.spelled = self.sums(spelled)
 
     def sums(self, of_texts: Floats) -> Floats:
         """(units,) sums of (T,) values over each unit's texts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from quartet.evaluation.perplexity import perplexity_measures
+from quartet.evaluation.perplexity import UnknownWords, perplexity_measures
 from quartet.nbest.metrics import Floats
 from quartet.nbest.types import NBest
 from quartet.nbest.word_errors import words
@@ -22,6 +22,7 @@ def reference_measures(
     pseudo: bool,
     samples: int,
     seed: int,
+    unknown: Callable[[list[str]], UnknownWords] | None = None,
 ) -> dict[str, Measure]:
     """How well a language model predicts what was said, with 95 % intervals over utterances (Section A.5).
 
@@ -36,9 +37,11 @@ def reference_measures(
         pseudo: they are pseudo-log-probabilities.
         samples: resamples of the bootstrap.
         seed: of its draws.
+        unknown: texts -> their unknown words; None: there are none.
 
     Returns:
         "ppl", "ppl-word": over all references together, a token and a word.
+        "oov": the share of unknown tokens.
         "ppl-mean", "ppl-median", "ppl-word-mean", "ppl-word-median": over the references, of each one's own.
         They are called "pppl..." where they are pseudo-perplexities; see
         `quartet.evaluation.perplexity.perplexity_measures`. Nothing where no reference has a token.
@@ -48,6 +51,12 @@ def reference_measures(
     if not any(len(each) for each in own):
         return {}
     found = perplexity_measures(
-        own, [len(words(text)) for text in texts], pseudo, samples, seed, word_texts=True
+        own,
+        [len(words(text)) for text in texts],
+        pseudo,
+        samples,
+        seed,
+        word_texts=True,
+        unknown=unknown(texts) if unknown else None,
     )
     return {name: measure for name, measure in found.items() if name != "loss"}

@@ -88,6 +88,20 @@ def read_sizes(path: Path) -> list[int]:
         return _sizes(file, path)
 
 
+def read_words(path: Path) -> Iterator[str]:
+    """The words of a file's unigrams, <unk> and the ends of a sentence among them."""
+    with _opened(path) as file:
+        for line in file:
+            if line.strip() == "\\1-grams:":
+                break
+        for line in file:
+            parts = line.split()
+            if line.startswith("\\"):
+                break
+            if len(parts) > 1:
+                yield parts[1]
+
+
 def begins_as_arpa(path: Path) -> bool:
     """Whether the first line of a file that is not blank is that of an ARPA file."""
     try:

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from quartet.arguments import checked_texts
 from quartet.errors import InputError
 from quartet.files import sha256
-from quartet.ngram.arpa import check_start
+from quartet.ngram.arpa import begins_as_arpa, check_start, read_words
 from quartet.ngram.card import ARPA, MANIFEST, TOKENIZER, NgramCard, load_card
 from quartet.ngram.tokens import RESERVED, UNKNOWN, Splitter, splitter
-from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_tokenizer, words_of
-from quartet.text.tokenizer import TextTokenizer
+from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_tokenizer, spelled, spread, words_of
+from quartet.text.tokenizer import TextTokenizer, characters_of
 
 if TYPE_CHECKING:
     from quartet.ngram.file import FileCard
@@ -53,8 +53,7 @@ class NgramLM(ScoresTexts):
     """An ARPA file with the rules that make a text its tokens. A text is one sentence.
 
     An unknown token costs what the model gives <unk>, the share of one word that was never seen, and the context starts
-    anew after it: so every score is finite, but a figure a word flatters where many words are unknown, which all share
-    that one probability.
+    anew after it: so every score is finite. In a perplexity a word, each unknown word costs its spelling too.
 
     Attributes:
         name: its entry in params.yaml, or the name of its file.
@@ -147,8 +146,22 @@ class NgramLM(ScoresTexts):
                 place for place, token in enumerate(tokens) if token in RESERVED or token not in self._model
             ]
             spread = [(words_of(tokens[place]) - 1) * self._unknown for place in places]
-            found.append(UnknownTokens(len(tokens), places, spread))
+            found.append(UnknownTokens(len(tokens), places, spread, [tokens[place] for place in places]))
         return found
+
+    def spelled(self, found: UnknownTokens) -> float | None:
+        """What the unknown words of a text cost beside <unk> if each is spelled; None: a binary names no characters."""
+        if self._tokenizer is not None:
+            return spelled(found)
+        if self.alphabet is None:
+            return None
+        return float(sum(spread(word, self.alphabet) for word in found.words if word != UNKNOWN))
+
+    @cached_property
+    def alphabet(self) -> frozenset[str] | None:
+        """The characters of the words that are counted; None of a binary file."""
+        path = self.place / ARPA if self.place.is_dir() else self.place
+        return characters_of(set(read_words(path)) - RESERVED) if begins_as_arpa(path) else None
 
 
 def load(folder: str | Path, seed: int = 0) -> NgramLM:

@@ -8,8 +8,11 @@ and it is often high. One unknown word w of k characters has a share of it, as i
 A(c) is the number of characters in the vocabulary for those that are in it, and :data:`CHARACTERS` for all others.
 Characters are counted as the tokenizer's clean-up leaves them, so in scripts without spaces each counts too.
 
-An n-gram model gives <unk> the share of one word already. There an unknown word of m letters of a script without spaces
-counts as m words: log p(<unk> | context) + (m - 1) log p(<unk>).
+A perplexity a word is of the same formula (:func:`unknown_words`), also an n-gram model's. The text's own <unk>, which
+WikiText has for words that its makers did not count, is a word that needs no spelling there.
+
+In scores, an n-gram model gives <unk> the share of one word already. There an unknown word of m letters of a script
+without spaces counts as m words: log p(<unk> | context) + (m - 1) log p(<unk>).
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -27,7 +31,8 @@ from numpy.typing import NDArray
 
 from quartet.arguments import check_choice, checked_texts
 from quartet.errors import InputError
-from quartet.text.tokenizer import TextTokenizer, characters_of
+from quartet.evaluation.perplexity import UnknownWords
+from quartet.text.tokenizer import UNKNOWN_WORD, TextTokenizer, characters_of
 
 Floats = NDArray[np.float64]
 #: What is done where a text has unknown tokens: it is refused; [UNK] has its own probability, and they are counted;
@@ -51,11 +56,13 @@ class UnknownTokens:
         tokens: that the text has.
         places: (n,) which of them are unknown.
         spread: (n,) nats, at most 0, that the word costs beside its [UNK].
+        words: (n,) what they stand for, cleaned up; empty where the tokenizer does not say.
     """
 
     tokens: int
     places: list[int] = field(default_factory=list)
     spread: list[float] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -144,6 +151,28 @@ def unknown_in(model: object, texts: Sequence[str], handling: Handling) -> Unkno
     return Unknown(handling, [found[text] for text in texts], share)
 
 
+def unknown_words(model: object, texts: Sequence[str]) -> UnknownWords:
+    """The unknown words of texts, for figures a word: each costs its [UNK] and its spelling.
+
+    Args:
+        model: with ``unknown_tokens``, and ``spelled`` where the spread of these is not by characters.
+    """
+    find: Callable[[list[str]], list[UnknownTokens]] | None = getattr(model, "unknown_tokens", None)
+    if find is None:
+        return UnknownWords(None)
+    found = find(list(texts))
+    spell: Callable[[UnknownTokens], float | None] = getattr(model, "spelled", spelled)
+    nats = [0.0 if not each.places else spell(each) for each in found]
+    known = [each for each in nats if each is not None]
+    return UnknownWords([len(each.places) for each in found], known if len(known) == len(nats) else None)
+
+
+def spelled(found: UnknownTokens) -> float:
+    """What the spread of a text's unknown words adds up to; the text's own <unk> needs none."""
+    pairs = zip_longest(found.spread, found.words)
+    return float(sum(nats for nats, word in pairs if word != UNKNOWN_WORD))
+
+
 class ScoresTexts(ABC):
     """What adds up a text's token log-probabilities: every scorer's sum, with one price of unknown tokens."""
 
@@ -218,11 +247,14 @@ def of_offsets(
         known: the characters of the vocabulary.
     """
     there = [
-        (place, spread(clean(text[start:stop]), known))
+        (place, clean(text[start:stop]))
         for place, (number, (start, stop)) in enumerate(zip(ids, offsets, strict=True))
         if number == unk_id
     ]
-    return UnknownTokens(len(ids), [place for place, _ in there], [nats for _, nats in there])
+    words = [word for _, word in there]
+    return UnknownTokens(
+        len(ids), [place for place, _ in there], [spread(word, known) for word in words], words
+    )
 
 
 def of_tokenizer(tokenizer: TextTokenizer, texts: Sequence[str]) -> list[UnknownTokens]:
