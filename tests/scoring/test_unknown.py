@@ -89,7 +89,7 @@ def test_an_ngram_models_unknown_words_are_spelled_in_figures_a_word(tmp_path: P
     expected = known * math.log(len(model.alphabet)) + (8 - known) * FAR
     assert found.words == ["potterx", "☃"]
     assert model.spelled(found) == pytest.approx(-expected)
-    assert unknown.unknown_words(model, ["the potterx ☃"]) == UnknownWords([2], [model.spelled(found)])
+    assert unknown.unknown_words(model, ["the potterx ☃"]) == UnknownWords([2], [-expected])
 
 
 def test_the_alphabet_is_that_of_the_pieces(small_corpus: Small) -> None:

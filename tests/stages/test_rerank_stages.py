@@ -204,7 +204,10 @@ def test_references_have_perplexities_of_the_reading_that_has_any(params: Params
     nats = sum(0.5 if word == "a" else 3.0 for word in words) / len(words)
     assert found[one, 1].value == pytest.approx(math.exp(nats))
     assert found[one, 1].n == len(words)
-    medians = rows_by(rows, "reference-perplexity", "dev", "pppl-word-median")
+    assert not rows_by(rows, "reference-perplexity", "dev", "pppl-word"), (
+        "the toy cannot tell what it does not know"
+    )
+    medians = rows_by(rows, "reference-perplexity", "dev", "pppl-median")
     assert medians[one, 1].n < 60, "missing and empty references count in none"
     assert medians[one, 1].ci_low is not None
 

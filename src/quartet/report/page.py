@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from quartet.evaluation.intervals import LEAST_UNITS
 from quartet.report.cells import Cell, Cells, Place
 from quartet.report.facts import Facts
 from quartet.report.numbers import NONE, Number, general, listing
@@ -30,6 +31,8 @@ INTERVALS = {
     "glue": "95 % interval of the median seed, Wilson's for accuracy, else a bootstrap over examples",
     "runtime": "95 % interval of the median, or as near as so few repeats allow",
 }
+#: Where these tables have no interval.
+NO_INTERVAL = f"None of fewer than {LEAST_UNITS}, or where they do not differ."
 
 
 @dataclass(frozen=True)
@@ -183,12 +186,17 @@ class Report:
             parts.append(f"[low, high]: {what}.")
         else:
             parts.append("No interval is given.")
+        if table in INTERVALS and table != "runtime" and not all(cell.bounds for cell in shown):
+            parts.append(NO_INTERVAL)
         seeds = sorted({len(cell.rows) for cell in shown if len(cell.rows) > 1})
         if seeds:
             span = listing([str(number) for number in seeds])
             parts.append(f"With ±: mean and standard deviation over {span} seeds.")
             if any(cell.bounds for cell in shown if len(cell.rows) > 1):
-                parts.append("[low, high] then runs from the lowest end of a seed's interval to the highest.")
+                parts.append(
+                    "[low, high] then runs from the lowest end of a seed's interval to the highest: of these "
+                    "trainings, not of others."
+                )
         return [" ".join(parts), ""]
 
     def rest(self, table: str) -> list[str]:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from quartet.report.cells import Bounds, Cell, apart, interval
-from quartet.report.numbers import NONE, listing, nats, perplexity
+from quartet.report.numbers import NONE, hundredfold, listing, nats, perplexity
 from quartet.report.numbers import loss as loss_number
 from quartet.report.page import Column, Report, code, grid, named, paper_table
 from quartet.report.sections import perplexity_pairs
@@ -45,8 +45,13 @@ LEAK = (
 )
 #: What is said of n-gram models beside models that read a tokenizer's pieces.
 OTHER_TOKENS = (
-    "n-gram models count tokens of their own (here words, with or without punctuation), so their figures compare with "
-    "those of such models alone, not with the other rows."
+    "n-gram models count tokens of their own (here words, with or without punctuation), so their figures a token "
+    "compare with those of such models alone, not with the other rows."
+)
+#: What is said of systems without a figure a word.
+UNTOLD = (
+    "no figure a word, since unknown words share one probability and nothing tells them apart, or since no number "
+    "holds it."
 )
 #: The rows of the papers that our systems may be set beside.
 SEGATRON = {"transformer-xl": "transformer-xl-base", "segatron-xl": "segatron-xl-base"}
@@ -57,8 +62,11 @@ def body(report: Report) -> list[str]:
     lines = [
         "Perplexity (left to right) and pseudo-perplexity (both sides in view) are two measures: a "
         "pseudo-probability does not sum to one over texts, so a figure of one table says nothing about a "
-        "figure of the other. Within a table, figures a token compare over the same tokens only, figures a "
-        "word over the same text. The row `unigram` is what the token frequencies alone give: its loss is "
+        "figure of the other. Within a table, figures a token compare over the same tokens only, and the more of these "
+        "are `unknown`, the lower they are: all unknown words share one probability. Figures a word compare over the "
+        "same text, whatever the tokens: an unknown word costs that probability and its spelling, log A a character, "
+        "A being the characters of the vocabulary (150,000 for one that it lacks). The row "
+        "`unigram` is what the token frequencies alone give: its loss is "
         "the entropy. Loss and entropy are in nats; the interval of a loss is that of the perplexity a "
         "token.",
         "",
@@ -88,6 +96,7 @@ def _table(report: Report, dataset: str, split: str, kind: Kind, systems: list[s
         column("a text, mean", f"{kind.metric}-mean"),
         column("a text, median", f"{kind.metric}-median"),
         column("a word", f"{kind.metric}-word"),
+        report.measured("unknown, %", hundredfold, TABLE, dataset, split, "oov", counted=False),
     ]
     base = [one for one in report.systems(TABLE, dataset, split, ["entropy", "loss"]) if _is_unigram(one)]
     lines = [f"**{kind.title}** on `{dataset}` {split} ({kind.words}):", ""]
@@ -96,6 +105,9 @@ def _table(report: Report, dataset: str, split: str, kind: Kind, systems: list[s
     others = [system for system in systems if not _comparable(report, system)]
     if others:
         lines += [f"{named(others)}: {OTHER_TOKENS}", ""]
+    untold = [s for s in systems if report.find(TABLE, dataset, split, s, f"{kind.metric}-word") is None]
+    if untold:
+        lines += [f"{named(untold)}: {UNTOLD}", ""]
     leaking = [system for system in systems if _leaks(report, system)]
     if leaking:
         lines += [f"{named(leaking)}: {LEAK}", ""]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quartet.report.numbers import NONE, listing, perplexity, wer
+from quartet.report.numbers import NONE, hundredfold, listing, perplexity, wer
 from quartet.report.numbers import count as count_number
 from quartet.report.page import Column, Report, code, grid, named, paper_columns, paper_table
 from quartet.report.sections import rerank
@@ -13,10 +13,7 @@ TABLE = "reference-perplexity"
 KINDS = {"ppl": "PPL", "pppl": "pPPL"}
 UNITS = {"a token": "", "a word": "-word"}
 #: What is said of systems that are no model of this run.
-OTHER_TOKENS = (
-    "tokens of its own, so only figures a word compare with other models' (and an n-gram model's are flattered where "
-    "it knows few of the words)."
-)
+OTHER_TOKENS = "tokens of its own, so only figures a word compare with other models'."
 
 
 def body(report: Report) -> list[str]:
@@ -27,7 +24,8 @@ def body(report: Report) -> list[str]:
         "whose figures do not compare with each other. Over the references' own tokens, normalised as the hypotheses "
         "are, each reference read by itself. `mean` and `median` are over references (a few short ones decide a mean), "
         "`all` takes them together. Figures a token compare over the same tokens only; a word is what white space "
-        "divides.",
+        "divides, and an unknown word costs its "
+        "spelling too, as under perplexity; no figure a word is given where nothing tells unknown words apart.",
         "",
     ]
     for dataset, split in report.groups(TABLE):
@@ -68,6 +66,7 @@ def _table(report: Report, dataset: str, split: str) -> list[str]:
             figure(f"{unit}: median", f"{suffix}-median"),
             figure(f"{unit}: all", suffix),
         ]
+    columns.append(report.measured("unknown, %", hundredfold, TABLE, dataset, split, "oov", False))
     judge = measured_by(report, dataset)
     columns.append(report.measured(judge.head, wer, rerank.TABLE, dataset, split, judge.metric, False, False))
     lines = [f"**`{dataset}`** {split}:", "", *report.table(systems, columns)]
