@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+from quartet.evaluation import intervals
 from quartet.results import Result
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
 from tests.stages.test_question_keys import race, squad
@@ -191,18 +192,26 @@ RESAMPLING: dict[str, list[str]] = {
 }
 
 
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Intervals of two units, as the small sets have them."""
+    monkeypatch.setattr(intervals, "LEAST_UNITS", 2)
+
+
+@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("stage", RESAMPLING)
 def test_intervals_are_of_as_many_resamplings_as_are_asked_for(filled: World, stage: str) -> None:
     filled.model("tta", "segabert", max_length=60)
     filled.tunings(stage)
 
-    def intervals() -> list[Any]:
+    def ends() -> list[Any]:
         rows = filled.run(stage, *RESAMPLING[stage])
         return [(row.ci_low, row.ci_high) for row in rows if row.ci_low is not None]
 
-    all_different(filled.moved(intervals, {"bootstrap": 50}, {"bootstrap": 3}))
+    all_different(filled.moved(ends, {"bootstrap": 50}, {"bootstrap": 3}))
 
 
+@pytest.mark.usefixtures("few")
 def test_differences_of_losses_have_as_many_resamplings_for_each_seed(filled: World) -> None:
     filled.set(seeds=[4, 2], perplexity__input_lengths=[])
     for seed in (4, 2):

@@ -220,7 +220,7 @@ def test_attention_leaves_shares_and_maps(params: Any) -> None:
     found = read_results(LAYOUT.rows("attention", "segabert"))
     assert {row.system for row in found} == {"segabert/layer-1", "segabert/layer-2", "segabert/uniform"}
     assert {row.metric for row in found} == {"own-sentence", "own-paragraph", "itself", "before", "specials"}
-    assert all(row.ci_low is not None and row.ci_low <= row.value <= (row.ci_high or 0) for row in found)
+    assert {row.ci_low for row in found} == {None}, "too few documents"
     article = read_article(LAYOUT.attention("segabert"))
     assert sorted(article.weights_TT) == [1, 2]
     params.attention = Attention(layers=["last"], head=1, tokens=20, documents=0, document=4)
