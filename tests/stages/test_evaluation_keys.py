@@ -194,8 +194,9 @@ RESAMPLING: dict[str, list[str]] = {
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Intervals of two units, as the small sets have them."""
+    """Intervals of the few units that small sets have, with ends that are not the outermost values."""
     monkeypatch.setattr(intervals, "LEAST_UNITS", 2)
+    monkeypatch.setattr(intervals, "tail", lambda units, level: (1 - level) / 2)
 
 
 @pytest.mark.usefixtures("few")
