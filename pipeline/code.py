@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parents[1]
 HOMES: code.Homes = {**code.LIBRARY, "pipeline": ROOT, "stages": ROOT}
 DIGESTS = Path("artifacts/code.json")
 
-#: What changes no output: what it tells MLflow, the terminal and the timing files re-runs nothing.
-QUIET = tuple(f"pipeline.{name}" for name in ("tracking", "mlflow_store", "progress", "timing"))
+#: What changes no output: what is told MLflow, the terminal and the timing files. Packages with all their modules.
+QUIET = tuple(f"pipeline.{name}" for name in ("stage", "tracked", "mlflow", "progress", "timing"))
 #: What reads params.yaml ends in the settings, which are dependencies. For `settings` it is code, as the defaults are.
 READING = tuple(f"pipeline.params.{name}" for name in ("loading", "checked", "yaml_file"))
 READER = "settings"

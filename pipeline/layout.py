@@ -14,6 +14,8 @@ from pipeline.params import Params
 
 MANIFEST = "manifest.json"
 TOKENIZER = "tokenizer.json"
+#: What the report leaves beside the times, as dvc.yaml has it.
+REPORT = ("results.jsonl", "metrics", "plots", "README.md", "index.html", "figures")
 
 
 @dataclass(frozen=True)
@@ -183,10 +185,6 @@ class Layout:
         """How long one stage instance took: no output of DVC's, for it differs from run to run."""
         folder = self.artifacts / "timings"
         return folder / stage / f"{variant}.jsonl" if variant else folder / f"{stage}.jsonl"
-
-    def note(self, stage: str, variant: str = "") -> Path:
-        """What MLflow has still to be told of the last run of a stage instance: no output of DVC's either."""
-        return self.artifacts / "notes" / stage / f"{variant or stage}.json"
 
     @property
     def all_runtime_inputs(self) -> Path:

@@ -17,7 +17,7 @@ from pathlib import Path
 from pipeline.fetch import tree_sha256
 from pipeline.layout import MANIFEST, Layout
 from pipeline.mend import mend
-from pipeline.mlflow_store import shown_uri
+from pipeline.mlflow import shown_uri
 from pipeline.params import Params, Source, load
 from pipeline.params.checked import nearest
 from pipeline.run import main

@@ -5,7 +5,7 @@ python -m pipeline.ui [port]
 
 from __future__ import annotations
 
-from pipeline.mlflow_store import open_store, tracking_uri
+from pipeline.mlflow import open_store, tracking_uri
 from pipeline.params import load
 from pipeline.run import main
 from pipeline.tracked.summary import VIEW

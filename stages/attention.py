@@ -7,7 +7,7 @@ from pipeline.progress import say, track
 from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from pipeline.trained import check_encoding, trained
 from quartet.data.segments import SegmentedTokens
 from quartet.errors import InputError
@@ -23,7 +23,7 @@ def attention(name: str) -> None:
     layout = Layout(params.experiment)
     settings = params.attention
     rows: list[Result] = []
-    with stage_run(params, "attention", name) as run:
+    with stage_run(params, "attention", name):
         for model in trained(params, name):
             entry = params.models[name]
             corpus = EncodedCorpus.open(layout.encoded(entry.corpus, entry.tokenizer), "test")
@@ -60,8 +60,6 @@ def attention(name: str) -> None:
             if model.seed == params.seeds[0]:
                 write_article(layout.attention(name), articles[settings.document])
         write_results(layout.rows("attention", name), rows)
-        run.log_results(rows)
-        run.log_artifact(layout.attention(name))
         say(f"{name}: attention of layers {layers} on {len(measured)} documents -> {layout.attention(name)}")
 
 

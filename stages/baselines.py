@@ -16,8 +16,8 @@ from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.similarity import System, judged_sets, similarity_rows, texts_of
+from pipeline.stage import stage_run
 from pipeline.task_sets import sets_of
-from pipeline.tracking import stage_run
 from pipeline.word_rows import word_measures
 from quartet.evaluation.classification import BASELINES, classification_measures, cross_validate
 from quartet.evaluation.datasets import Floats, LabelledText, WordPairs
@@ -39,7 +39,7 @@ def baselines() -> None:
     """Write the rows of every baseline of every table."""
     params = load()
     layout = Layout(params.experiment)
-    with stage_run(params, "baselines") as run:
+    with stage_run(params, "baselines"):
         rows = [
             *unigram(params, layout),
             *first_pass_and_oracle(params, layout),
@@ -51,7 +51,6 @@ def baselines() -> None:
             *race_baselines(params, layout),
         ]
         write_results(layout.rows("baselines"), rows)
-        run.log_results(rows)
         say(f"{len(rows)} rows of baselines")
 
 

@@ -8,8 +8,8 @@ from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.scorers import Scorer, scorers
 from pipeline.settings import load
+from pipeline.stage import stage_run
 from pipeline.task_sets import sets_of
-from pipeline.tracking import stage_run
 from quartet.evaluation.blimp import blimp_measures, choices, gathered
 from quartet.evaluation.intervals import Floats
 from quartet.evaluation.sets.blimp import MinimalPair
@@ -22,7 +22,7 @@ def blimp(name: str) -> None:
     params = load()
     layout = Layout(params.experiment)
     rows: list[Result] = []
-    with stage_run(params, "blimp", name) as run:
+    with stage_run(params, "blimp", name):
         sets = {
             dataset: gathered(files, params.blimp.limit)
             for dataset, files in sets_of("blimp", params, layout)
@@ -48,7 +48,6 @@ def blimp(name: str) -> None:
                         )
                     say(f"{system} on {dataset}: accuracy {100 * found['']['accuracy'].value:.1f} %")
         write_results(layout.rows("blimp", name), rows)
-        run.log_results(rows)
 
 
 def scored(model: Scorer, pairs: list[MinimalPair], label: str) -> tuple[list[Floats], list[Floats]]:

@@ -11,7 +11,7 @@ from pipeline.layout import Layout
 from pipeline.params import TASK_STAGES
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from quartet.files import write_json
 
 
@@ -27,10 +27,9 @@ def catalogue() -> None:
     }
     for kind in itertools.chain(*TASK_STAGES.values()):
         names[layout.tasks(kind)] = sorted(name for name, task in params.tasks.items() if task.kind == kind)
-    with stage_run(params, "catalogue") as run:
+    with stage_run(params, "catalogue"):
         for folder, members in names.items():
             write_json(layout.catalogue(folder), members)
-        run.log_metrics({f"entries/{folder.name}": len(members) for folder, members in names.items()})
 
 
 if __name__ == "__main__":

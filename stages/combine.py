@@ -21,7 +21,7 @@ from pipeline.progress import say
 from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from quartet.errors import InputError
 from quartet.nbest.combine import combine
 from quartet.nbest.rerank import Candidates, weight_grid
@@ -38,7 +38,7 @@ def combine_pairs() -> None:
     layout = Layout(params.experiment)
     layout.combined.mkdir(parents=True, exist_ok=True)
     rows: list[Result] = []
-    with stage_run(params, "combine") as run:
+    with stage_run(params, "combine"):
         known = systems(params, layout)
         for list_name in params.nbest if params.rerank.combine else ():
             splits = {split: judged(params, layout, list_name, split) for split in SPLITS}
@@ -46,7 +46,6 @@ def combine_pairs() -> None:
                 for seed in params.seeds:
                     rows += combine_pair(params, layout, known, pair, seed, list_name, splits)
         write_results(layout.rows("combine"), rows)
-        run.log_results(rows)
 
 
 def combine_pair(

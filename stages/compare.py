@@ -12,7 +12,7 @@ from pipeline.progress import say
 from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from quartet.nbest.compare import compare
 from quartet.nbest.rescored import read_rescored
 from quartet.results import Measure, Result, write_results
@@ -23,12 +23,11 @@ def compare_systems() -> None:
     params = load()
     layout = Layout(params.experiment)
     rows: list[Result] = []
-    with stage_run(params, "compare") as run:
+    with stage_run(params, "compare"):
         for name in params.nbest:
             for seed in params.seeds:
                 rows += compare_on(params, layout, name, seed)
         write_results(layout.rows("compare"), rows)
-        run.log_results(rows)
         say(f"{len(rows)} rows of pairs of systems")
 
 

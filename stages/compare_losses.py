@@ -9,7 +9,7 @@ from pipeline.progress import say
 from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from quartet.evaluation.document_losses import read_losses
 from quartet.results import Result, write_results
 
@@ -19,7 +19,7 @@ def compare_losses() -> None:
     params = load()
     layout = Layout(params.experiment)
     rows: list[Result] = []
-    with stage_run(params, "compare-losses") as run:
+    with stage_run(params, "compare-losses"):
         kept = {name: {one.seed: one for one in read_losses(layout.losses(name))} for name in params.models}
         for (name, losses), (other, others) in itertools.combinations(kept.items(), 2):
             for seed in params.seeds:
@@ -38,7 +38,6 @@ def compare_losses() -> None:
                         seed=seed,
                     )
         write_results(layout.rows("compare-losses"), rows)
-        run.log_results(rows)
         say(f"{len(rows)} rows of pairs of models")
 
 

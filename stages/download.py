@@ -10,7 +10,7 @@ from pipeline.params import entry
 from pipeline.progress import say
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 
 
 def download(corpus: str) -> None:
@@ -18,9 +18,8 @@ def download(corpus: str) -> None:
     params = load()
     layout = Layout(params.experiment)
     source = entry(params.corpora, corpus, "corpora")
-    with stage_run(params, "download", corpus) as run:
+    with stage_run(params, "download", corpus):
         manifest = fetch_one(source, Path(params.data.root), layout.raw(corpus))
-        run.log_manifest(manifest)
         say(f"{manifest['source']}: {manifest['files']} file(s), {manifest['bytes']:,} bytes")
 
 

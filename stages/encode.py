@@ -7,7 +7,7 @@ from pipeline.params import entry
 from pipeline.progress import bar, say
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from quartet.text.encoding import encode_corpus
 from quartet.text.tokenizer import TextTokenizer
 
@@ -19,7 +19,7 @@ def encode(corpus: str, tokenizer: str) -> None:
     entry(params.corpora, corpus, "corpora")
     entry(params.tokenizers, tokenizer, "tokenizers")
     folder = layout.encoded(corpus, tokenizer)
-    with stage_run(params, "encode", f"{corpus}-{tokenizer}") as run:
+    with stage_run(params, "encode", f"{corpus}-{tokenizer}"):
         vocabulary = TextTokenizer.load(layout.tokenizer(tokenizer) / TOKENIZER)
         with bar(f"{corpus}: documents") as shown:
             manifest = encode_corpus(
@@ -31,7 +31,6 @@ def encode(corpus: str, tokenizer: str) -> None:
                 resume=layout.resume(f"encode@{corpus}-{tokenizer}", 0).parent,  # no model can have this name
                 advance=shown.advance,
             )
-        run.log_manifest(manifest)
         for split, counts in manifest["splits"].items():
             say(
                 f"{corpus} {split}: {counts['documents']:,} documents, {counts['tokens']:,} tokens of {tokenizer}, "

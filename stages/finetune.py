@@ -10,8 +10,8 @@ from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
+from pipeline.stage import stage_run
 from pipeline.task_sets import sets_of
-from pipeline.tracking import stage_run
 from pipeline.trained import trained
 from quartet.evaluation.classification import FitPredict, classification_measures, cross_validate
 from quartet.evaluation.datasets import LabelledText
@@ -26,7 +26,7 @@ def finetune(name: str) -> None:
     params = load()
     layout = Layout(params.experiment)
     rows: list[Result] = []
-    with stage_run(params, "finetune", name) as run:
+    with stage_run(params, "finetune", name):
         sets = list(sets_of("classification", params, layout))
         for model in trained(params, name):
             for dataset, examples in sets:
@@ -51,7 +51,6 @@ def finetune(name: str) -> None:
                 )
                 say(f"{name} on {dataset}: accuracy {100 * measures['accuracy'].value:.1f} %")
         write_results(layout.rows("finetune", name), rows)
-        run.log_results(rows)
 
 
 def tuner(

@@ -10,8 +10,8 @@ from pipeline.layout import Layout
 from pipeline.progress import bar, say
 from pipeline.run import hardware, main
 from pipeline.settings import load
+from pipeline.stage import stage_run
 from pipeline.task_sets import sets_of
-from pipeline.tracking import stage_run
 from pipeline.trained import trained
 from quartet.evaluation.glue_set import glue_set
 from quartet.files import atomic_dir, write_json
@@ -57,8 +57,6 @@ def glue(name: str) -> None:
                     say(f"{name} on {dataset}: {first.metric} {100 * first.value:.1f} ({first.split})")
                 write_json(folder / "summary.json", summaries)
         write_results(layout.rows("glue", name), rows)
-        run.log_results(rows)
-        run.log_artifact(layout.glue(name), "glue")
     for keep in keeps:
         for older in keep.parent.iterdir():
             if older != keep:

@@ -12,7 +12,7 @@ from pipeline.params.checked import nearest
 from pipeline.progress import say
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from pipeline.unchanged import Inputs
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json, write_jsonl
@@ -39,7 +39,7 @@ def nbest(name: str) -> None:
         )
     folder = Layout(params.experiment).nbest(name)
     inputs = Inputs([base_of(settings, Path(params.data.root))])
-    with stage_run(params, "nbest", name) as run:
+    with stage_run(params, "nbest", name):
         manifest: dict[str, Any] = {
             "version": MANIFEST_VERSION,
             "format": settings.format,
@@ -77,9 +77,6 @@ def nbest(name: str) -> None:
             write_jsonl(temporary / MISSING, missing)
             write_json(temporary / MANIFEST, manifest)
             inputs.check()
-        run.log_manifest(manifest)
-        run.log_artifact(folder / REFUSED)
-        run.log_artifact(folder / MISSING)
 
 
 def base_of(settings: NBestLists, root: Path) -> Path:

@@ -13,7 +13,7 @@ from pipeline.progress import say, track
 from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from quartet.evaluation.perplexity import perplexity_measures
 from quartet.files import atomic_dir, sha256
 from quartet.ngram.card import ARPA, NgramCard
@@ -36,8 +36,6 @@ def ngram(name: str) -> None:
         started = time.perf_counter()
         card = train(layout, name, settings, tokenizer)
         run.stopwatch.add("estimate", time.perf_counter() - started, tokens=card.counted["tokens"])
-        run.log_manifest(card.to_json())
-        run.set_tag("estimator", card.made_by)
         say(f"{name}: {card.scale}, estimated by {card.made_by} -> {layout.ngram(name)}")
         test = layout.segments(settings.corpus) / "test.jsonl"
         texts = held_out_texts(read_segmented(test), tokenizer, params.perplexity.tokens_per_document)
@@ -54,7 +52,6 @@ def ngram(name: str) -> None:
             scale=model.scale,
         )
         write_results(layout.rows("ngram", name), rows)
-        run.log_results(rows)
         say(
             f"{name}: perplexity {measured['ppl'].value:.1f} a token, "
             f"{100 * measured['oov'].value:.2f} % of {measured['oov'].n:,} tokens unknown"

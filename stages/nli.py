@@ -11,7 +11,7 @@ from pipeline.progress import bar, say
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.similarity import System, texts_of
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from pipeline.trained import trained
 from quartet.errors import InputError
 from quartet.evaluation.sets.nli import LABELS
@@ -33,7 +33,7 @@ def nli(name: str) -> None:
         )
     rows: list[Result] = []
     kept = []
-    with stage_run(params, "nli", name) as run:
+    with stage_run(params, "nli", name):
         sets = nli_sets(params, layout)
         likeness = likeness_sets(params, layout)
         texts = texts_of(likeness)
@@ -71,7 +71,6 @@ def nli(name: str) -> None:
                 encoder = dataclasses.replace(system, name=f"{name}/{start}-nli" if start else f"{name}/nli")
                 rows += likeness_rows(params, likeness, texts, found.embed(texts), encoder)
         write_results(layout.rows("nli", name), rows)
-        run.log_results(rows)
     for weights in kept:
         for older in weights.parent.iterdir():
             if older not in kept:

@@ -10,7 +10,7 @@ from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from pipeline.trained import check_encoding, trained
 from quartet.evaluation.document_losses import DocumentLosses, nats_of, write_losses
 from quartet.evaluation.perplexity import gain, perplexity_measures, unigram_logprobs
@@ -36,7 +36,7 @@ def perplexity(name: str) -> None:
     unigram = unigram_logprobs(texts.ids)
     rows: list[Result] = []
     losses: list[DocumentLosses] = []
-    with stage_run(params, "perplexity", name) as run:
+    with stage_run(params, "perplexity", name):
         for trained_model in trained(params, name):
             check_encoding(trained_model, corpus)
             segmented = read_segmented(layout.segments(model.corpus) / "test.jsonl")
@@ -91,7 +91,6 @@ def perplexity(name: str) -> None:
                 )
         write_losses(layout.losses(name), losses)
         write_results(layout.rows("perplexity", name), rows)
-        run.log_results(rows)
 
 
 def at_lengths(model: LanguageModel, lengths: tuple[int, ...]) -> dict[tuple[str, str], LanguageModel]:

@@ -15,7 +15,7 @@ from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import choose_device, hardware, main, set_threads
 from pipeline.settings import load
-from pipeline.tracking import Run, stage_run
+from pipeline.stage import Run, stage_run
 from quartet import code
 from quartet.config.training import TrainingConfig
 from quartet.files import atomic_dir, atomic_path, read_json, sha256, write_json
@@ -51,19 +51,12 @@ def pretrain(name: str) -> None:
             if not (folder / "model").is_dir():
                 compute(model, *open_data(layout, model), seed, folder, device, machine)
         return
-    unfinished_run = next(iter(finished.values())) / "mlflow-run"
-    run_id = unfinished_run.read_text() if unfinished_run.is_file() else None
-    with stage_run(params, "pretrain", name, run_id=run_id) as run:
-        unfinished_run.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_path(unfinished_run) as temporary:
-            temporary.write_text(run.id)
+    with stage_run(params, "pretrain", name, resume=next(iter(finished.values()))) as run:
         for seed, folder in finished.items():
             if not (folder / "model").is_dir():
                 take_over(name, folder)
             if not (folder / "model").is_dir():
                 train_seed(layout, name, model, seed, folder, device, machine, run)
-            elif run_id is None:
-                log_curve(run, seed, folder)
             describe(folder / "model", name, model)
             (folder / "resume.ckpt").unlink(missing_ok=True)
             done = read_json(folder / "curve.json")["run"]
@@ -82,10 +75,7 @@ def pretrain(name: str) -> None:
             for row in rows_of_seed(params, name, seed, folder, device)
         ]
         write_results(layout.rows("pretrain", name), rows)
-        run.log_results(rows)
-        run.log_artifact(layout.curve(name))
-        run.log_metric("tokens_cut", read_json(next(iter(finished.values())) / "curve.json")["cut"])
-    unfinished_run.unlink()
+        run.metric("tokens_cut", read_json(next(iter(finished.values())) / "curve.json")["cut"])
     for folder in finished.values():
         for older in folder.parent.iterdir():
             if older != folder:
@@ -130,12 +120,6 @@ def describe(folder: Path, name: str, model: Model) -> None:
     now = dataclasses.replace(card, name=name, training=model.training)
     if now != card:
         write_json(folder / CONFIG, dataclasses.asdict(now))
-
-
-def log_curve(run: Run, seed: int, folder: Path) -> None:
-    """Tell MLflow the validation curve of a training that was done before."""
-    for step, loss in read_json(folder / "curve.json")["points"]:
-        run.log_metric(f"validation_loss/seed-{seed}", loss, int(step))
 
 
 def open_data(layout: Layout, model: Model) -> tuple[TextTokenizer, EncodedCorpus, EncodedCorpus]:
@@ -186,7 +170,7 @@ def train_seed(
     with bar(f"{name}, seed {seed}: steps", model.training.steps) as shown:
 
         def report(metric: str, value: float, step: int) -> None:
-            run.log_metric(f"{metric}/seed-{seed}", value, step)
+            run.metric(f"{metric}/seed-{seed}", value, step)
             shown.describe(f"{name}, seed {seed}: {metric.replace('_', ' ')} {value:.3f}, steps")
 
         trained = compute(model, tokenizer, train, valid, seed, folder, device, machine, shown.set, report)
@@ -196,7 +180,7 @@ def train_seed(
     )
     if trained.filled is not None:
         say(f"{name} started from {trained.filled}")
-        run.set_tag("init_from", str(trained.filled))
+        run.tag("init_from", str(trained.filled))
     card = ModelCard(
         name=name,
         seed=seed,

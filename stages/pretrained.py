@@ -9,7 +9,7 @@ from pipeline.params import entry
 from pipeline.progress import say
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from quartet.files import MANIFEST_VERSION, atomic_dir, write_json
 from quartet.pretrained import files_hash, local_folder
 from quartet.scorers import scorer_files, scorer_kind
@@ -20,7 +20,7 @@ def pretrained(name: str) -> None:
     params = load()
     source = entry(params.pretrained, name, "pretrained").source
     target = Layout(params.experiment).pretrained(name)
-    with stage_run(params, "pretrained", name) as run:
+    with stage_run(params, "pretrained", name):
         found = local_folder(source)
         files = scorer_files(found)
         manifest = {
@@ -33,7 +33,6 @@ def pretrained(name: str) -> None:
             for path in files:
                 shutil.copyfile(path, folder / path.name)
             write_json(folder / MANIFEST, manifest)
-        run.log_manifest(manifest)
     say(f"{source}: {manifest['kind']} -> {target}")
 
 

@@ -10,7 +10,7 @@ from pipeline.qa_tuned import chosen, clear, punkt, readings
 from pipeline.race_rows import race_rows
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from pipeline.trained import trained
 from quartet.evaluation.race import write_choices
 from quartet.files import atomic_dir
@@ -24,7 +24,7 @@ def race(name: str) -> None:
     rows: list[Result] = []
     kept: list[Path] = []
     output = layout.predictions("race", name)
-    with stage_run(params, "race", name) as run:
+    with stage_run(params, "race", name):
         with atomic_dir(output) as folder:
             for data in race_sets(params, layout):
                 segmenter = punkt(params, data.train)
@@ -45,8 +45,6 @@ def race(name: str) -> None:
                             stem = f"{data.name}.{one.split}{suffix.replace('/', '.')}.seed-{model.seed}"
                             write_choices(folder / f"{stem}.json", one.questions, one.options)
         write_results(layout.rows("race", name), rows)
-        run.log_results(rows)
-        run.log_artifact(output, "race")
     clear(kept)
 
 

@@ -16,7 +16,7 @@ from pipeline.params.recogniser import Recogniser
 from pipeline.progress import bar, say
 from pipeline.run import choose_device, main, set_threads
 from pipeline.settings import load
-from pipeline.tracking import Run, stage_run
+from pipeline.stage import Run, stage_run
 from pipeline.unchanged import Inputs
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
@@ -64,7 +64,6 @@ def recognise(name: str) -> None:
                 manifest[split] = decode(recogniser, settings, split, chosen, output, run)
             write_json(output / MANIFEST, manifest)
             inputs.check()
-        run.log_manifest(manifest)
 
 
 def admitted(

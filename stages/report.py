@@ -12,14 +12,15 @@ from pathlib import Path
 
 from pipeline import views
 from pipeline.facts import gather
-from pipeline.layout import Layout, instances, record
+from pipeline.layout import REPORT, Layout, instances, record
 from pipeline.params import Params
 from pipeline.progress import say
 from pipeline.results import results, rows_of, timings
 from pipeline.run import main
 from pipeline.settings import load
+from pipeline.stage import stage_run
 from pipeline.timing import read_timings
-from pipeline.tracking import stage_run, sync
+from pipeline.tracked.runs import tell
 from quartet.errors import InputError
 from quartet.evaluation.attention_maps import read_article
 from quartet.files import TEMPORARY, atomic_dir, atomic_path, sha256
@@ -33,8 +34,6 @@ from quartet.results import Measure, Result, write_results
 
 Curve = list[tuple[float, float]]
 
-#: What the stage leaves beside the times, as dvc.yaml has it.
-REPORT = ("results.jsonl", "metrics", "plots", "README.md", "index.html", "figures")
 #: The device of a duration that was kept before durations said it.
 NOT_NOTED = "not noted"
 
@@ -44,14 +43,11 @@ def report() -> None:
     params = load()
     layout = Layout(params.experiment)
     found = results(params, layout)
-    with stage_run(params, "report") as run:
+    with stage_run(params, "report"):
         write_whole(params, layout, found)
-        for name in (*REPORT, layout.times.name):
-            run.log_artifact(layout.report / name)
-        run.log_results(found)
-    restored = sync(params, found)
-    if restored:
-        say(f"MLflow: {len(restored)} run(s) logged for what DVC took from its cache")
+    made = tell(params, found)
+    if made:
+        say(f"MLflow: {len(made)} run(s) logged")
     say(f"{len(found)} results -> {layout.report / 'README.md'} and index.html; times -> {layout.times}")
 
 

@@ -9,7 +9,7 @@ from pipeline.reranking import Reading, rerank_lists
 from pipeline.run import main
 from pipeline.scorers import Scorer, scorers
 from pipeline.settings import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from quartet.files import atomic_path, write_json
 from quartet.results import Result, write_results
 
@@ -21,7 +21,7 @@ def rerank(name: str) -> None:
     rows: list[Result] = []
     made: dict[str, list[int]] = {}
     curves = ["list,split,system,seed,metric,weight,value"]
-    with stage_run(params, "rerank", name) as run, KeptScores(layout, name) as kept:
+    with stage_run(params, "rerank", name), KeptScores(layout, name) as kept:
         sets = {
             each: {split: judged(params, layout, each, split) for split in SPLITS} for each in params.nbest
         }
@@ -38,8 +38,6 @@ def rerank(name: str) -> None:
         with atomic_path(layout.wer_curve(name)) as temporary:
             temporary.write_text("\n".join(curves) + "\n", encoding="utf-8")
         write_results(layout.rows("rerank", name), rows)
-        run.log_results(rows)
-        run.log_artifact(layout.wer_curve(name))
 
 
 def readings(model: Scorer, name: str) -> list[tuple[str, bool]]:

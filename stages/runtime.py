@@ -14,7 +14,7 @@ from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import choose_device, device_name, main
 from pipeline.settings import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from pipeline.trained import trained
 from quartet.errors import InputError
 from quartet.files import sha256, write_json
@@ -34,7 +34,7 @@ def runtime() -> None:
     params = load()
     layout = Layout(params.experiment)
     rows: list[Result] = []
-    with stage_run(params, "runtime") as run:
+    with stage_run(params, "runtime"):
         if params.runtime.models:
             models = [next(iter(trained(params, name))) for name in params.runtime.models]
             inputs = texts_of(params, layout)
@@ -46,7 +46,6 @@ def runtime() -> None:
                 rows += measured(params, timings, device)
         write_json(layout.timed, timed(params, layout, rows))
         write_results(layout.run_times(sha256(layout.timed)), rows)
-        run.log_results(rows)
         say(f"{len(rows)} rows of {', '.join(params.runtime.models)}")
 
 

@@ -8,7 +8,7 @@ from pipeline.params import entry
 from pipeline.progress import bar, say
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from quartet.text.hub import Hub
 from quartet.text.hub_config import HubConfig
 from quartet.text.segmented import segment_corpus
@@ -22,7 +22,7 @@ def segment(name: str) -> None:
     layout = Layout(params.experiment)
     corpus = entry(params.corpora, name, "corpora")
     source = fetched(layout.raw(name))
-    with stage_run(params, "segment", name) as run:
+    with stage_run(params, "segment", name):
         wanted = corpus.limit if corpus.split else 0  # a limit of each split does not say how many in all
         with bar(f"{name}: documents", wanted or None) as shown:
             manifest = segment_corpus(
@@ -39,8 +39,6 @@ def segment(name: str) -> None:
                 resume=layout.resume(f"segment@{name}", 0).parent,  # no model can have this name
                 advance=shown.advance,
             )
-        run.log_manifest(manifest)
-        run.set_tag("segmenter", manifest["segmenter"])
         for split, counts in manifest["splits"].items():
             say(
                 f"{name} {split}: {counts['documents']:,} documents, {counts['paragraphs']:,} paragraphs, "

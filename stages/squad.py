@@ -11,7 +11,7 @@ from pipeline.qa_tuned import answered, clear, punkt, readings
 from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from pipeline.trained import trained
 from quartet.evaluation.squad import squad_measures, write_predictions
 from quartet.files import atomic_dir
@@ -25,7 +25,7 @@ def squad(name: str) -> None:
     rows: list[Result] = []
     kept: list[Path] = []
     output = layout.predictions("squad", name)
-    with stage_run(params, "squad", name) as run:
+    with stage_run(params, "squad", name):
         with atomic_dir(output) as folder:
             for data in squad_sets(params, layout):
                 segmenter = punkt(params, data.train)
@@ -53,8 +53,6 @@ def squad(name: str) -> None:
                                 f"{name}{suffix} on {data.name} {split}: F1 {100 * measures['f1'].value:.1f} %"
                             )
         write_results(layout.rows("squad", name), rows)
-        run.log_results(rows)
-        run.log_artifact(output, "squad")
     clear(kept)
 
 

@@ -12,7 +12,7 @@ from pipeline.run import main
 from pipeline.scorers import scorers
 from pipeline.settings import load
 from pipeline.similarity import System, judged_sets, similarity_rows, texts_of
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from quartet.errors import InputError
 from quartet.export.scorer import ExportedLM
 from quartet.ngram.score import NgramLM
@@ -36,7 +36,7 @@ def sts(name: str) -> None:
     params = load()
     layout = Layout(params.experiment)
     rows: list[Result] = []
-    with stage_run(params, "sts", name) as run:
+    with stage_run(params, "sts", name):
         sets = judged_sets(params, layout)
         texts = texts_of(sets)
         for model, _ in scorers(params, name):
@@ -47,7 +47,6 @@ def sts(name: str) -> None:
                 system = System(reading, model.device, model.scale, seed)
                 rows += similarity_rows(params, sets, texts, vectors, system)
         write_results(layout.rows("sts", name), rows)
-        run.log_results(rows)
 
 
 def readings(

@@ -14,8 +14,8 @@ from pipeline.params import Params, Task, entry
 from pipeline.progress import say
 from pipeline.run import main
 from pipeline.settings import load
+from pipeline.stage import stage_run
 from pipeline.task_sets import check_roles, file_name, published, read_task
-from pipeline.tracking import stage_run
 from quartet.errors import InputError
 from quartet.evaluation.datasets import SimilaritySet, WordPairs
 from quartet.files import MANIFEST_VERSION, atomic_dir, write_json
@@ -27,7 +27,7 @@ def tasks(name: str) -> None:
     task = entry(params.tasks, name, "tasks")
     check_roles(params, name)
     folder = Layout(params.experiment).task(task.kind, name)
-    with stage_run(params, "tasks", name) as run:
+    with stage_run(params, "tasks", name):
         try:
             manifest = fetch_and_read(params, name, task, folder)
             say(f"{name}: {counted(manifest['items'])} items of {task.kind}")
@@ -45,7 +45,6 @@ def tasks(name: str) -> None:
             with atomic_dir(folder) as temporary:
                 write_json(temporary / MANIFEST, manifest)
             say(f"{name}: not available: {manifest['reason']}; to be had from {form.obtain}")
-        run.log_manifest(manifest)
 
 
 def fetch_and_read(params: Params, name: str, task: Task, folder: Path) -> dict[str, Any]:

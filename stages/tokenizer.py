@@ -10,7 +10,7 @@ from pipeline.params import Tokenizer, entry
 from pipeline.progress import say
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
 from quartet.pretrained import local_folder
 from quartet.text.documents import SentencesOf
@@ -24,7 +24,7 @@ def tokenizer(name: str) -> None:
     layout = Layout(params.experiment)
     settings = entry(params.tokenizers, name, "tokenizers")
     text = layout.segments(settings.corpus) / "train.jsonl"
-    with stage_run(params, "tokenizer", name) as run:
+    with stage_run(params, "tokenizer", name):
         made, origin = taken(settings) if settings.kind == "pretrained" else trained(settings, text)
         with atomic_dir(layout.tokenizer(name)) as folder:
             made.save(folder / TOKENIZER)
@@ -37,8 +37,6 @@ def tokenizer(name: str) -> None:
                 "sha256": sha256(folder / TOKENIZER),
             }
             write_json(folder / MANIFEST, manifest)
-        run.log_manifest(manifest)
-        run.log_artifact(layout.tokenizer(name) / TOKENIZER)
         say(f"{name}: {made.vocab_size:,} entries from {settings.source or text}")
 
 

@@ -17,7 +17,7 @@ from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import choose_device, hardware, main, set_threads
 from pipeline.settings import load
-from pipeline.tracking import Run, stage_run
+from pipeline.stage import Run, stage_run
 from pipeline.unchanged import Inputs
 from quartet import code
 from quartet.files import MANIFEST_VERSION, atomic_dir, atomic_path, read_json, sha256, write_json
@@ -48,12 +48,8 @@ def translate(name: str) -> None:
     inputs = Inputs(path for paths in files.values() for path in paths)
     texts = {split: read_parallel(*files[split]) for split in SPLITS}
     folder = layout.resume(f"translator-{name}", settings.seed) / fingerprint(settings, files, device)
-    unfinished_run = folder / "mlflow-run"
-    run_id = unfinished_run.read_text() if unfinished_run.is_file() else None
-    with stage_run(params, "translate", name, run_id=run_id) as run:
+    with stage_run(params, "translate", name, resume=folder) as run:
         folder.mkdir(parents=True, exist_ok=True)
-        with atomic_path(unfinished_run) as temporary:
-            temporary.write_text(run.id)
         if not (folder / "model").is_dir():
             train(name, settings, texts, folder, device, run)
         (folder / "resume.ckpt").unlink(missing_ok=True)
@@ -90,11 +86,6 @@ def translate(name: str) -> None:
         write_curve(layout.translator_curve(name), settings.seed, curve["points"])
         rows = rows_of_translator(params, name, curve, manifest, translator.card)
         write_results(layout.rows("translate", name), rows)
-        run.log_results(rows)
-        run.log_manifest(manifest)
-        run.log_artifact(layout.translator_curve(name))
-        run.log_artifact(layout.translations(name) / MANIFEST)
-    unfinished_run.unlink()
     for older in folder.parent.iterdir():
         if older != folder:
             shutil.rmtree(older)
@@ -139,7 +130,7 @@ def train(
             resume=folder / "resume.ckpt",
             device=device,
             progress=shown.set,
-            report=run.log_metric,
+            report=run.metric,
         )
     card = translation.TranslatorCard(
         name=name,

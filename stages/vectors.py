@@ -11,7 +11,7 @@ from pipeline.progress import say
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.similarity import System, judged_rows, judged_sets, similarity_rows, texts_of
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from quartet.errors import InputError
 from quartet.evaluation.word_vectors import load_vectors
 from quartet.results import Measure, Result, write_results
@@ -22,8 +22,8 @@ def vectors(name: str) -> None:
     params = load()
     layout = Layout(params.experiment)
     settings = entry(params.vectors, name, "vectors")
-    with stage_run(params, "vectors", name) as run:
-        run.log_manifest(fetch_one(settings, Path(params.data.root), layout.vectors(name)))
+    with stage_run(params, "vectors", name):
+        fetch_one(settings, Path(params.data.root), layout.vectors(name))
         table = load_vectors(fetched(layout.vectors(name)), settings.format, settings.lowercase)
         sets = judged_sets(params, layout)
         texts = texts_of(sets)
@@ -40,7 +40,6 @@ def vectors(name: str) -> None:
             rows += judged_rows(params, one.dataset, one.split, coverage, system)
         say(f"{name}: {found.known:,} of {found.words:,} words have a vector")
         write_results(layout.rows("vectors", name), rows)
-        run.log_results(rows)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ from pipeline.progress import say
 from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
+from pipeline.stage import stage_run
 from pipeline.task_sets import sets_of
-from pipeline.tracking import stage_run
 from pipeline.trained import trained
 from pipeline.word_rows import word_measures
 from quartet.evaluation.datasets import WordPairs
@@ -20,7 +20,7 @@ def wordsim(name: str) -> None:
     params = load()
     layout = Layout(params.experiment)
     rows: list[Result] = []
-    with stage_run(params, "wordsim", name) as run:
+    with stage_run(params, "wordsim", name):
         sets = list(sets_of("word-similarity", params, layout))
         for model in trained(params, name):
             for dataset, pairs in sets:
@@ -41,7 +41,6 @@ def wordsim(name: str) -> None:
                 )
                 say(f"{name} on {dataset}: Spearman {measures['spearman'].value:.3f}")
         write_results(layout.rows("wordsim", name), rows)
-        run.log_results(rows)
 
 
 if __name__ == "__main__":

@@ -180,7 +180,7 @@ EDITS: dict[str, Edit] = {
     "a measure of SQuAD": code("src/quartet/evaluation/squad.py"),
     "a section of the report": code("src/quartet/report/sections/sts.py"),
     "the style of the page": changed("src/quartet/report/html/page.css", "{", "{ "),
-    "what MLflow is told": code("pipeline/tracking.py"),
+    "what MLflow is told": code("pipeline/tracked/runs.py"),
     "a command that no stage uses": code("src/quartet/cli/rescore.py"),
     "the script of a stage": code("stages/sts.py"),
     "a check of params.yaml": code("pipeline/params/yaml_file.py"),

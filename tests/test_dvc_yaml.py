@@ -11,11 +11,10 @@ import pytest
 
 import pipeline.code
 import pipeline.settings
-from pipeline.layout import STAGES, Layout, instances, record
+from pipeline.layout import REPORT, STAGES, Layout, instances, record
 from pipeline.params import load
 from pipeline.params.yaml_file import read_yaml
 from pipeline.removed import PLACES, outputs
-from stages.report import REPORT
 from tests.imports import ROOT
 
 #: Leave no record: they come before it, or are the record.

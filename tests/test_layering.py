@@ -124,7 +124,7 @@ def test_a_stage_knows_no_other_stage() -> None:
 
 def test_only_the_store_and_what_makes_its_models_import_mlflow() -> None:
     assert [name(path) for path in PIPELINE if "mlflow" in tops(imports(path))] == [
-        "pipeline/mlflow_store.py",
+        "pipeline/mlflow.py",
         "pipeline/tracked/models.py",
     ]
 

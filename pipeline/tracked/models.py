@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from pipeline.mlflow_store import Store
+from pipeline.mlflow import Store
 from pipeline.params import Params
 from pipeline.tracked.names import run_tags, stage_params
 from quartet.files import read_json, sha256

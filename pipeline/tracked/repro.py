@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 import psutil
 
-from pipeline.mlflow_store import Store
+from pipeline.mlflow import Store
 
 #: DVC sets it for every command that it runs: the stage's address.
 DVC_STAGE = "DVC_STAGE"

@@ -6,21 +6,20 @@ row, logs a run for each model and each baseline: these are the rows that MLflow
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 from pipeline.layout import Layout, instances
-from pipeline.mlflow_store import Store, in_copy
+from pipeline.mlflow import Store, in_copy
 from pipeline.params import Params
 from pipeline.tracked import models, repro
-from pipeline.tracked.columns import Point, columns_of, mean, points_of, reading_of
+from pipeline.tracked.columns import columns_of, mean, points_of, reading_of
 from pipeline.tracked.depends import settings_of
+from pipeline.tracked.found import curve_points
 from pipeline.tracked.inputs import Input, inputs
 from pipeline.tracked.names import is_reading, model_tags, run_tags
 from quartet.results import Result
@@ -116,7 +115,7 @@ def _log(
     model_id = _model_of(store, params, system)
     store.metrics(run_id, points_of(columns_of(own, system)), model_id)
     curve = Layout(params.experiment).curve(system)
-    if system in params.models and curve.is_file():
+    if system in params.models:
         store.metrics(run_id, curve_points(curve))
     if model_id is not None:
         store.reads_model(run_id, model_id)
@@ -157,15 +156,6 @@ def earlier_name(system: str, had: Mapping[str, str], now: Mapping[str, str] | N
         return f"earlier {system}"
     words = [f"{key.removeprefix('models.')}={had[key]}" for key in differs[:NAMED]]
     return " ".join([*words, *(["..."] if len(differs) > NAMED else []), system])[:MOST_NAME]
-
-
-def curve_points(path: Path) -> list[Point]:
-    """The validation losses of a training, a metric a seed, as a live training logs them."""
-    with open(path, newline="", encoding="utf-8") as file:
-        return [
-            (f"validation_loss/seed-{point['seed']}", float(point["loss"]), int(point["step"]))
-            for point in csv.DictReader(file)
-        ]
 
 
 def grouped(params: Params, rows: Iterable[Result]) -> dict[str, list[Result]]:

@@ -14,7 +14,7 @@ import torch
 
 import pipeline.settings
 from pipeline.run import main
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from quartet.errors import InputError, system_error
 from quartet.files import TEMPORARY, atomic_dir, write_json, write_jsonl
 from quartet.models.checkpoint import save_model
@@ -233,13 +233,14 @@ def test_mlflow_on_a_full_disk(
     def stage() -> None:
         """A stage during which the disk fills."""
         with stage_run(params, "report") as run, disk.full(0):
-            run.log_metrics({f"metric-{number}": 1.0 for number in range(20_000)})
+            for number in range(20_000):
+                run.metric(f"metric-{number}", 1.0)
 
     line = told(lambda: main(stage, []), capsys)
     assert "MLflow at sqlite:///" in line and "free some space and run it again" in line, line
     (disk.folder / "filler").unlink(missing_ok=True)
     with stage_run(params, "report") as run:
-        run.log_metric("after", 1.0)
+        run.metric("after", 1.0)
 
 
 def test_a_stage_ends_with_2(

@@ -58,7 +58,7 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     @contextmanager
     def no_run(*_: object) -> Iterator[Any]:
-        yield SimpleNamespace(log_results=lambda rows: None)
+        yield None
 
     monkeypatch.setattr(stage, "load", lambda: made)
     monkeypatch.setattr(stage, "stage_run", no_run)

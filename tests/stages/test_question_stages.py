@@ -122,7 +122,7 @@ def _alone(stage: ModuleType, params: Any, monkeypatch: pytest.MonkeyPatch) -> N
 
     @contextmanager
     def no_run(*_: object) -> Iterator[Any]:
-        yield SimpleNamespace(log_results=lambda rows: None, log_artifact=lambda *_: None)
+        yield None
 
     monkeypatch.setattr(stage, "load", lambda: params)
     monkeypatch.setattr(stage, "stage_run", no_run)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.layout import Layout
+from pipeline.layout import REPORT, Layout
 from pipeline.params import Params, load
 from quartet.errors import InputError
 from quartet.files import TEMPORARY
@@ -115,7 +115,7 @@ def test_a_mistake_leaves_the_old_report(
     report.write_whole(params, layout, found[:-20])
     new = files(layout.report)
     assert new["results.jsonl"].count(b"\n") == old["results.jsonl"].count(b"\n") - 20
-    assert {path.name for path in layout.report.iterdir()} == {*report.REPORT, "times"}
+    assert {path.name for path in layout.report.iterdir()} == {*REPORT, "times"}
 
 
 def test_a_run_with_other_durations_changes_the_files_of_the_times_alone(

@@ -41,8 +41,8 @@ def settings(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespac
     )
 
     @contextlib.contextmanager
-    def stage_run(*_: Any) -> Iterator[SimpleNamespace]:
-        yield SimpleNamespace(log_manifest=lambda _: None, log_results=lambda _: None)
+    def stage_run(*_: Any) -> Iterator[None]:
+        yield None
 
     monkeypatch.setattr(vectors, "stage_run", stage_run)
     return params

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,6 +20,7 @@ from ruamel.yaml import YAML
 
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import TaskKind, load
+from pipeline.stage import Run
 from pipeline.timing import Stopwatch
 from quartet.data.batch import Batch
 from quartet.files import sha256, write_json
@@ -162,12 +162,8 @@ class World:
         module = importlib.import_module(f"stages.{stage}")
 
         @contextmanager
-        def no_run(*_: object, **__: object) -> Iterator[Any]:
-            tells = ("log_results", "log_artifact", "log_manifest", "log_metric", "log_metrics", "set_tag")
-            stopwatch = Stopwatch(LAYOUT, stage, "-".join(arguments))
-            yield SimpleNamespace(
-                id="", stopwatch=stopwatch, **{name: lambda *_, **__: None for name in tells}
-            )
+        def no_run(*_: object, **__: object) -> Iterator[Run]:
+            yield Run(Stopwatch(LAYOUT, stage, "-".join(arguments)), None)
 
         self.monkeypatch.setattr(module, "stage_run", no_run)
         names = {"combine": "combine_pairs", "compare": "compare_systems"}

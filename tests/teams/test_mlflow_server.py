@@ -19,10 +19,11 @@ import pytest
 
 import quartet
 from pipeline.layout import Layout
-from pipeline.mlflow_store import open_store
+from pipeline.mlflow import open_store
 from pipeline.params import Params, load
 from pipeline.settings import SETTINGS
-from pipeline.tracking import stage_run, sync
+from pipeline.stage import stage_run
+from pipeline.tracked.runs import tell
 from quartet.errors import InputError
 from quartet.files import sha256
 from tests.imports import ROOT
@@ -197,8 +198,11 @@ def test_the_report_logs_what_is_missing_and_nothing_else(
 ) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", team.address)
     monkeypatch.chdir(team.folders[0])
-    assert sync(team.params) == ["encode/wikipedia-sample-wordpiece-1k"], "its files were put there by hand"
-    assert sync(team.params) == []
+    assert tell(team.params) == []
+    path = Layout(team.params.experiment).rows("rerank", MODEL)
+    path.write_text(path.read_text(encoding="utf-8").replace("0.125", "0.25"), encoding="utf-8")
+    assert tell(team.params) == [f"rerank/{MODEL}"]
+    assert tell(team.params) == []
 
 
 def test_a_wrong_address_is_said_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +225,7 @@ def test_a_server_that_is_lost_during_a_run_is_one_line(
         pytest.raises(InputError, match=f"MLflow at {team.address}: does not answer"),
         stage_run(team.params, "pretrain", MODEL) as run,
     ):
-        run.log_metric("loss", 3.0)
+        run.metric("loss", 3.0)
         team.stop()
-        run.log_metric("loss", 2.0, step=1)
+        run.metric("loss", 2.0, step=1)
     assert "secret" not in "".join(capfd.readouterr())

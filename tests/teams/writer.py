@@ -14,11 +14,11 @@ import time
 from pathlib import Path
 
 from pipeline.layout import Layout
-from pipeline.mlflow_store import open_store
 from pipeline.params import Params, load
 from pipeline.results import rows_of
 from pipeline.settings import write
-from pipeline.tracking import stage_run, tell_noted
+from pipeline.stage import stage_run
+from pipeline.tracked.runs import tell
 from quartet.results import Measure, Result, write_results
 from tests.pipeline.tracked.test_models import train
 from tests.small_corpus import encode_small
@@ -36,15 +36,16 @@ def points(number: int) -> list[tuple[int, float]]:
 
 
 def numbers(number: int) -> dict[str, float]:
-    """What a person logs at once."""
-    return {f"number/{place}": place + number / 4 for place in range(NUMBERS)}
+    """What a person logs at once, by the metrics' names."""
+    return {f"rerank/{LISTS}/test/number-{place}": place + number / 4 for place in range(NUMBERS)}
 
 
 def rows(params: Params, number: int) -> list[Result]:
     """A person's results."""
     where = {"params": params, "table": "rerank", "system": MODEL, "dataset": LISTS, "split": "test"}
     how = {"device": "cpu", "scale": "made-up", "seed": 1}
-    return rows_of({"wer": Measure(0.125 * (number + 1), 100)}, **where, **how)
+    measures = {name.rpartition("/")[2]: Measure(value, 1) for name, value in numbers(number).items()}
+    return rows_of({"wer": Measure(0.125 * (number + 1), 100), **measures}, **where, **how)
 
 
 def main(number: int) -> None:
@@ -63,13 +64,11 @@ def main(number: int) -> None:
         time.sleep(0.01)
     with stage_run(params, "pretrain", MODEL) as run:
         for step, loss in points(number):
-            run.log_metric("validation_loss/seed-1", loss, step)
-        run.log_artifact(layout.curve(MODEL))
-    write_results(layout.rows("rerank", MODEL), rows(params, number))
-    with stage_run(params, "rerank", MODEL) as run:
-        run.log_results(rows(params, number))
-        run.log_metrics(numbers(number))
-    tell_noted(open_store(params.experiment), params)
+            run.metric("validation_loss/seed-1", loss, step)
+    shutil.rmtree(layout.encoded(model.corpus, model.tokenizer))  # no stage has made it
+    with stage_run(params, "rerank", MODEL):
+        write_results(layout.rows("rerank", MODEL), rows(params, number))
+    tell(params)
 
 
 if __name__ == "__main__":

@@ -12,12 +12,13 @@ import pytest
 
 import quartet
 from pipeline.layout import Layout
-from pipeline.mlflow_store import open_store
+from pipeline.mlflow import open_store
 from pipeline.params import Params, load
 from pipeline.results import rows_of
+from pipeline.stage import stage_run
 from pipeline.tracked.depends import settings_of
 from pipeline.tracked.models import EXAMPLE
-from pipeline.tracking import stage_run, sync, tell_noted
+from pipeline.tracked.runs import tell
 from quartet.files import write_json
 from quartet.results import Measure, Result, write_results
 from quartet.text.encoded import EncodedCorpus
@@ -53,11 +54,13 @@ def test_a_trained_model_is_registered_and_scores_texts(params: Params, small_co
     import mlflow
 
     folder = train(params, small_corpus[0])
-    with stage_run(params, "pretrain", "tta") as run:
+    with stage_run(params, "pretrain", "tta"):
         pass
-    client = open_store(params.experiment).client
+    store = open_store(params.experiment)
+    client = store.client
+    (run,) = client.search_runs([store.experiment])
     (version,) = client.search_model_versions(f"name = '{params.experiment}.tta'")
-    assert version.run_id == run.id
+    assert version.run_id == run.info.run_id
     assert {key: version.tags[key] for key in ("objective", "positions", "preset", "seed")} == {
         "objective": "lae",
         "positions": "sequence",
@@ -74,7 +77,7 @@ def test_a_trained_model_is_registered_and_scores_texts(params: Params, small_co
     assert list(loaded.input_example["text"]) == EXAMPLE
     (logged,) = client.search_logged_models([open_store(params.experiment).experiment])
     assert logged.params["models.layers"] == "1"
-    assert logged.source_run_id == run.id
+    assert logged.source_run_id == run.info.run_id
     kept = {path.name for path in Path(logged.artifact_location.removeprefix("file://")).rglob("*")}
     assert {"config.json", "tokenizer.json", "model.safetensors"} <= kept
     assert "best.safetensors" not in kept, "only the weights that config.json names"
@@ -85,7 +88,7 @@ def test_a_model_is_kept_once_and_another_training_is_another_version(
     params: Params, small_corpus: Small
 ) -> None:
     train(params, small_corpus[0])
-    assert sync(params) == ["pretrain/tta"]
+    assert tell(params) == ["pretrain/tta"]
     with stage_run(params, "pretrain", "tta"):
         pass
     client = open_store(params.experiment).client
@@ -103,9 +106,9 @@ def test_what_a_stage_reads_is_a_dataset_of_its_run(params: Params) -> None:
     write_json(layout.nbest("sample-speech") / "manifest.json", manifest)
     with stage_run(params, "combine"):
         write_results(layout.rows("combine"), [])
+    tell(params)
     store = open_store(params.experiment)
-    tell_noted(store, params)
-    (run,) = store.client.search_runs([store.experiment])
+    (run,) = store.client.search_runs([store.experiment], "tags.stage = 'combine'")
     inputs = run.inputs.dataset_inputs
     found = {each.dataset.name: each for each in inputs}
     assert set(found) == {"sample-speech dev", "sample-speech test"}
@@ -159,8 +162,8 @@ def test_each_system_has_a_run_with_all_its_results(params: Params) -> None:
     curve = Layout(params.experiment).curve("tta")
     curve.parent.mkdir(parents=True)
     curve.write_text("seed,step,loss\n1,15,6.5\n1,30,6.25\n")
-    sync(params, rows)
-    sync(params, rows)
+    tell(params, rows)
+    tell(params, rows)
     store = open_store(params.experiment)
     found = rows_in_mlflow(params)
     assert set(found) == {"tta", "first-pass"}
@@ -189,13 +192,13 @@ def test_each_system_has_a_run_with_all_its_results(params: Params) -> None:
         "| `tta` | lae | sequence | 21 [20.9, 21.1] | 0.5 [0.4, 0.6] | 0.25 [0.15, 0.35] |"
         in (tags["mlflow.note.content"])
     )
-    sync(params, [*rows[:-1], *row(params, "nli", "tta", "pearson", 0.3)])
+    tell(params, [*rows[:-1], *row(params, "nli", "tta", "pearson", 0.3)])
     assert len(store.client.search_runs([store.experiment])) == 3, "only tta is new"
 
 
 def test_two_tables_with_one_metric_on_one_set_are_told_apart(params: Params) -> None:
     rows = [*row(params, "sts", "tta", "pearson", 0.5), *row(params, "glue", "tta", "pearson", 0.25)]
-    sync(params, rows)
+    tell(params, rows)
     assert rows_in_mlflow(params)["tta"].data.metrics == {"pearson lee sts": 0.5, "pearson lee glue": 0.25}
 
 
@@ -207,7 +210,7 @@ def test_the_mean_over_seeds_is_the_metric_and_each_seed_stands_beside_it(params
         for seed, value in values.items()
         for one in row(params, "sts", "tta", "pearson", value, seed=seed)
     ]
-    sync(params, rows)
+    tell(params, rows)
     metrics = {
         "pearson lee": 0.5,
         "pearson lee seed-1": 0.25,
@@ -225,7 +228,7 @@ def test_the_view_shows_the_present_state_and_names_what_an_earlier_one_had(para
         return {run.info.run_name or "" for run in store.client.search_runs([store.experiment])}
 
     def told(settings: Params, wer: float) -> str:
-        sync(
+        tell(
             settings,
             [*row(settings, "rerank", "tta", "wer", wer), *row(settings, "rerank", "oracle", "wer", 1.0)],
         )
@@ -248,21 +251,21 @@ def test_the_view_shows_the_present_state_and_names_what_an_earlier_one_had(para
     Path("params.yaml").write_text(text)
     assert told(load(), 21.0) == first, "a change taken back shows the row that was"
     assert "rerank.score=mean tta" in names() and "layers=1 tta" not in names()
-    sync(load(), row(params, "rerank", "oracle", "wer", 1.0))
+    tell(load(), row(params, "rerank", "oracle", "wer", 1.0))
     assert set(rows_in_mlflow(load())) == {"oracle"} and "removed tta" in names()
 
 
 def test_an_experiment_that_dvc_runs_in_a_copy_is_not_the_present_state(
     params: Params, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sync(params, row(params, "rerank", "tta", "wer", 21.0))
+    tell(params, row(params, "rerank", "tta", "wer", 21.0))
     copy = workspace / ".dvc" / "tmp" / "exps" / "tmp1"
     copy.mkdir(parents=True)
     Path("params.yaml").rename(copy / "params.yaml")
     monkeypatch.chdir(copy)
     monkeypatch.setenv("DVC_EXP_NAME", "six-layers")
     other = edited(params, "layers: 1", "layers: 6")
-    sync(other, row(other, "rerank", "tta", "wer", 20.0))
+    tell(other, row(other, "rerank", "tta", "wer", 20.0))
     (shown,) = rows_in_mlflow(other).values()
     assert shown.data.metrics == {"wer lee": 21.0}
     store = open_store(params.experiment)

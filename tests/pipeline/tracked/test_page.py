@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.mlflow_store import DATABASE
+from pipeline.mlflow import DATABASE
 from pipeline.params import load
 from pipeline.results import rows_of
-from pipeline.tracking import sync
+from pipeline.tracked.runs import tell
 from quartet.results import Measure
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -38,7 +38,7 @@ def sample(workspace: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small
     train(params, small_corpus[0])
     names = {"table": "sts", "system": "tta/context", "dataset": "lee", "split": "test", "seed": 1}
     rows = rows_of({"pearson": Measure(0.125, 50)}, params=params, device="cpu", scale="s", **names)
-    sync(params, rows)
+    tell(params, rows)
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "src"), str(ROOT)]))

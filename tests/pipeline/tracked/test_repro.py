@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipeline.mlflow_store import DATABASE, Store, open_store, tracking_uri
+from pipeline.mlflow import DATABASE, Store, open_store, tracking_uri
 from pipeline.params import load
 from pipeline.tracked import repro
 from pipeline.tracked.inputs import Input
@@ -30,7 +30,7 @@ for stage in sys.argv[1:]:
 """
 STAGE = """
 from pipeline.params import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 from quartet.errors import InputError
 import os, signal
 with stage_run(load(), "report", os.environ["DVC_STAGE"]):
@@ -151,7 +151,7 @@ def test_datasets_that_another_run_adds_in_between_are_found_the_next_time(
         log(run_id, datasets)
 
     monkeypatch.setattr(store.client, "log_inputs", added_in_between)
-    monkeypatch.setattr("pipeline.mlflow_store.PATIENCE", 0.3 if always else 60.0)
+    monkeypatch.setattr("pipeline.mlflow.PATIENCE", 0.3 if always else 60.0)
     run = store.create("pretrain/tta", {})
     found = [Input(name, name, "0" * 64, Path("encoded"), {"tokens": 1}) for name in ("train", "valid")]
     with pytest.raises(MlflowException, match="UNIQUE") if always else nullcontext():

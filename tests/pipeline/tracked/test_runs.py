@@ -14,18 +14,18 @@ from typing import Any
 import pytest
 
 from pipeline.layout import Layout
-from pipeline.mlflow_store import open_store, tracking_uri
+from pipeline.mlflow import tracking_uri
 from pipeline.params import Params, load
 from pipeline.results import rows_of
-from pipeline.settings import write
+from pipeline.stage import stage_run
 from pipeline.tracked import repro
 from pipeline.tracked.names import commit_of_tree
-from pipeline.tracking import Note, stage_run, sync, tell_noted
+from pipeline.tracked.runs import RUN_ID, tell
 from quartet.errors import InputError
 from quartet.files import sha256, write_json
 from quartet.results import Measure, Result, write_results
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
@@ -38,13 +38,7 @@ def params(workspace: Path, request: pytest.FixtureRequest) -> Params:
 
 
 def runs(params: Params) -> list[Any]:
-    """Every run of the settings' experiment, the oldest first; the notes are told."""
-    tell_noted(open_store(params.experiment), params)
-    return live(params)
-
-
-def live(params: Params) -> list[Any]:
-    """Every run that MLflow knows of already, the oldest first."""
+    """Every run of the settings' experiment, the oldest first."""
     from mlflow.tracking import MlflowClient
 
     client = MlflowClient(tracking_uri=tracking_uri())
@@ -82,24 +76,18 @@ def rows(params: Params, value: float = 0.25) -> list[Result]:
     return made
 
 
-def test_a_run_holds_all_that_its_stage_did(params: Params) -> None:
-    curve = Path("curve.csv")
-    curve.write_text("step,loss\n")
-    with stage_run(params, "rerank", "tta") as run:
-        run.log_results(rows(params))
-        run.log_metric("loss", 3.0, step=1)
-        run.log_metric("loss", 2.0, step=2)
-        run.log_artifact(curve, "drawn")
-        run.set_tag("way", "quick")
-    assert live(params) == [], "a quick stage leaves a note and does not open MLflow"
+def test_a_run_holds_all_that_its_stage_left(params: Params) -> None:
+    layout = Layout(params.experiment)
+    with stage_run(params, "rerank", "tta"):
+        rows(params)
+        layout.wer_curve("tta").parent.mkdir(parents=True)
+        layout.wer_curve("tta").write_text("list,weight\n")
+    assert runs(params) == [], "an evaluation does not open MLflow"
+    assert tell(params) == ["rerank/tta"]
+    assert tell(params) == [], "a run is made once"
     (logged,) = runs(params)
-    assert len(runs(params)) == 1, "a note is told once"
-    assert 0 < logged.info.end_time - logged.info.start_time < 60_000
-    assert (
-        abs(logged.data.metrics["seconds/total"] * 1000 - (logged.info.end_time - logged.info.start_time))
-        < 9000
-    )
-    assert logged.data.tags["way"] == "quick"
+    lasted = logged.info.end_time - logged.info.start_time
+    assert abs(logged.data.metrics["seconds/total"] * 1000 - lasted) < 2, "the times are the stage's"
     assert logged.info.run_name == "rerank/tta"
     assert logged.info.status == "FINISHED"
     tags = logged.data.tags
@@ -111,42 +99,32 @@ def test_a_run_holds_all_that_its_stage_did(params: Params) -> None:
         "positions": "sequence",
         "preset": params.experiment,
     }
-    assert tags["content"] == sha256(Layout(params.experiment).rows("rerank", "tta"))
-    assert tags["commit"]
+    assert tags["content"] == sha256(layout.rows("rerank", "tta"))
+    assert tags["commit"] and "restored" not in tags
     assert logged.data.metrics["rerank/sample-speech/test/wer"] == 0.25
     assert logged.data.metrics["rerank/sample-speech/test/wer/context"] == 0.25
-    assert logged.data.metrics["loss"] == 2.0
-    assert logged.data.metrics["seconds/total"] > 0
     assert logged.data.params["rerank.weights"] == "exact"
     assert not any(key.startswith("models.") for key in logged.data.params)
-    assert attached(logged) == {"settings.json", "tta.jsonl", "drawn"}
+    assert attached(logged) == {"settings.json", "tta.jsonl", "tta.csv"}
 
 
-def test_a_note_comes_with_the_settings_that_its_stage_ran_with(params: Params) -> None:
+def test_the_same_result_by_other_settings_is_another_run(params: Params) -> None:
     with stage_run(params, "rerank", "tta"):
         rows(params)
-    write(dataclasses.replace(params, bootstrap=101))
-    (logged,) = runs(params)
-    assert logged.data.params["bootstrap"] == "100"
-    assert attached(logged) == {"tta.jsonl"}, "the settings are others by now"
+    tell(params)
+    other = dataclasses.replace(params, bootstrap=101)
+    assert tell(other) == ["rerank/tta"]
+    assert [run.data.params["bootstrap"] for run in runs(params)] == ["100", "101"]
+    assert tell(params) == tell(other) == []
 
 
-def test_a_note_that_nobody_told_is_told_before_the_next_of_its_stage(params: Params) -> None:
-    for value in (0.25, 0.5):
-        with stage_run(params, "rerank", "tta") as run:
-            run.log_results(rows(params, value))
-    assert [run.data.metrics["rerank/sample-speech/test/wer"] for run in runs(params)] == [0.25, 0.5]
-
-
-def test_a_note_says_which_dvc_repro_its_stage_ran_in(
+def test_the_runs_that_a_report_makes_are_below_its_dvc_repro(
     params: Params, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    of = repro.Repro("machine:7:100.00", 100.0, "exp-a")
-    monkeypatch.setattr(repro, "current", lambda: of)
     with stage_run(params, "rerank", "tta"):
         rows(params)
-    assert Note.load(Layout(params.experiment).note("rerank", "tta")).of == of
-    monkeypatch.setattr(repro, "current", lambda: None)
+    monkeypatch.setattr(repro, "current", lambda: repro.Repro("machine:7:100.00", 100.0, "exp-a"))
+    tell(params)
     child, above = sorted(runs(params), key=lambda run: run.data.tags["stage"], reverse=True)
     assert above.info.run_name == "repro 1970-01-01 00:01:40 exp-a"
     assert above.info.status == "FINISHED"
@@ -154,19 +132,32 @@ def test_a_note_says_which_dvc_repro_its_stage_ran_in(
 
 
 def test_a_training_is_seen_while_it_runs(params: Params) -> None:
-    with stage_run(params, "rerank", "tta"):
-        rows(params)
     with stage_run(params, "pretrain", "tta") as run:
-        run.log_metric("loss", 3.0, step=1)
-        (quick, training) = live(params)
-        assert quick.info.run_name == "rerank/tta", "who opens MLflow tells it the notes"
+        run.metric("loss", 3.0, step=1)
+        (training,) = runs(params)
         assert training.info.status == "RUNNING"
         assert training.data.metrics == {"loss": 3.0}
         write_results(Layout(params.experiment).rows("pretrain", "tta"), [])
+    assert tell(params) == []
+
+
+def test_what_a_manifest_says_is_a_metric_or_a_tag(params: Params) -> None:
+    layout = Layout(params.experiment)
+    segmented = {"segmenter": "Punkt 7", "splits": {"train": {"words": 9}, "test": {"words": 1}}}
+    write_json(layout.segments("wikipedia-sample") / "manifest.json", segmented)
+    write_results(layout.rows("ngram", "ngram-3"), [])
+    write_json(layout.ngram("ngram-3") / "manifest.json", {"made_by": "lmplz", "counted": {"tokens": 5}})
+    write_json(layout.catalogue(layout.all_nbest), ["a", "b"])
+    write_json(layout.catalogue(layout.tasks("sts")), [])
+    assert tell(params) == ["segment/wikipedia-sample", "catalogue", "ngram/ngram-3"]
+    segment, catalogue, ngram = runs(params)
+    assert (segment.data.tags["segmenter"], segment.data.metrics["splits/train/words"]) == ("Punkt 7", 9)
+    assert (ngram.data.tags["estimator"], ngram.data.metrics["counted/tokens"]) == ("lmplz", 5)
+    assert catalogue.data.metrics == {"entries/nbest": 2, "entries/sts": 0}
 
 
 def test_a_models_settings_are_flat_and_its_own(params: Params) -> None:
-    from pipeline.tracking import stage_params
+    from pipeline.tracked.names import stage_params
 
     flat = stage_params(params, "pretrain", "tta")
     assert flat["models.training.steps"] == "30"
@@ -175,10 +166,12 @@ def test_a_models_settings_are_flat_and_its_own(params: Params) -> None:
     assert not any("segatron" in key for key in flat)
 
 
-def test_a_failed_stage_leaves_a_failed_run(params: Params) -> None:
-    with pytest.raises(InputError), stage_run(params, "rerank", "tta"):
-        raise InputError("dev.json", "broken")
+def test_a_failed_training_leaves_a_failed_run_and_an_evaluation_none(params: Params) -> None:
+    for stage in ("pretrain", "rerank"):
+        with pytest.raises(InputError), stage_run(params, stage, "tta"):
+            raise InputError("dev.json", "broken")
     (logged,) = runs(params)
+    assert logged.info.run_name == "pretrain/tta"
     assert logged.info.status == "FAILED"
     assert logged.data.tags["error"] == "InputError: dev.json: broken"
     assert "content" not in logged.data.tags
@@ -188,19 +181,16 @@ def test_what_was_restored_without_running_is_logged_once(params: Params) -> Non
     layout = Layout(params.experiment)
     rows(params)
     write_json(layout.raw("wikipedia-sample") / "manifest.json", {"bytes": 7, "file": "x.bz2"})
-    assert sync(params) == ["download/wikipedia-sample", "rerank/tta"]
-    assert sync(params) == []
+    assert tell(params) == ["download/wikipedia-sample", "rerank/tta"]
+    assert tell(params) == []
     download, rerank = runs(params)
     assert download.data.tags["restored"] == rerank.data.tags["restored"] == "true"
     assert download.data.metrics["bytes"] == 7
     assert rerank.data.metrics["rerank/sample-speech/test/wer"] == 0.25
 
     rows(params, value=0.5)
-    assert sync(params) == ["rerank/tta"]
-    with stage_run(params, "rerank", "tta") as run:
-        run.log_results(rows(params, value=0.75))
-    assert sync(params) == []
-    assert len(runs(params)) == 4
+    assert tell(params) == ["rerank/tta"]
+    assert len(runs(params)) == 3
 
 
 def test_a_restored_training_has_its_curve(params: Params) -> None:
@@ -208,32 +198,53 @@ def test_a_restored_training_has_its_curve(params: Params) -> None:
     write_results(layout.rows("pretrain", "tta"), [])
     layout.curve("tta").parent.mkdir(parents=True)
     layout.curve("tta").write_text("seed,step,loss\n1,15,6.5\n1,30,5.25\n")
-    assert sync(params) == ["pretrain/tta"]
+    assert tell(params) == ["pretrain/tta"]
     (logged,) = runs(params)
     assert logged.data.metrics["validation_loss/seed-1"] == 5.25
     assert attached(logged) == {"settings.json", "tta.csv", "tta.jsonl"}
 
 
 def test_a_failed_run_does_not_stand_for_a_result(params: Params) -> None:
-    rows(params)
-    with pytest.raises(InputError), stage_run(params, "rerank", "tta"):
+    write_results(Layout(params.experiment).rows("pretrain", "tta"), [])
+    with pytest.raises(InputError), stage_run(params, "pretrain", "tta"):
         raise InputError("later", "broken")
-    assert sync(params) == ["rerank/tta"]
+    assert tell(params) == ["pretrain/tta"]
 
 
 def test_a_resumed_training_goes_on_with_its_run(params: Params) -> None:
-    with pytest.raises(KeyboardInterrupt), stage_run(params, "pretrain", "tta") as run:
-        run.log_metric("loss", 3.0, step=1)
+    """Points of its curve that a killed process did not tell are told at the end, and none twice."""
+    from mlflow.tracking import MlflowClient
+
+    layout, folder = Layout(params.experiment), Path("resume")
+    loss = "validation_loss/seed-1"
+    with pytest.raises(KeyboardInterrupt), stage_run(params, "pretrain", "tta", resume=folder) as run:
+        run.metric(loss, 3.0, step=10)
         raise KeyboardInterrupt
-    write_results(Layout(params.experiment).rows("pretrain", "tta"), [])
-    with stage_run(params, "pretrain", "tta", run_id=run.id) as again:
-        again.log_metric("loss", 2.0, step=2)
-    assert again.id == run.id
+    layout.curve("tta").parent.mkdir(parents=True)
+    layout.curve("tta").write_text("seed,step,loss\n1,10,3.0\n1,20,2.5\n1,30,2.0\n")
+    write_results(layout.rows("pretrain", "tta"), [])
+    with stage_run(params, "pretrain", "tta", resume=folder) as run:
+        run.metric(loss, 2.0, step=30)
     (logged,) = runs(params)
-    assert logged.info.status == "FINISHED"
-    with stage_run(params, "pretrain", "tta", run_id="0" * 32) as other:
+    assert logged.info.status == "FINISHED" and "error" not in logged.data.tags
+    history = MlflowClient(tracking_uri()).get_metric_history(logged.info.run_id, loss)
+    assert sorted((point.step, point.value) for point in history) == [(10, 3.0), (20, 2.5), (30, 2.0)]
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("otherwise", ["a run that is not there", "settings"])
+def test_another_run_or_other_settings_are_a_new_run(params: Params, otherwise: str) -> None:
+    write_results(Layout(params.experiment).rows("pretrain", "tta"), [])
+    folder = Path("resume")
+    with pytest.raises(KeyboardInterrupt), stage_run(params, "pretrain", "tta", resume=folder):
+        raise KeyboardInterrupt
+    if otherwise == "settings":
+        params = dataclasses.replace(params, threads=2)
+    else:
+        (folder / RUN_ID).write_text("0" * 32)
+    with stage_run(params, "pretrain", "tta", resume=folder):
         pass
-    assert other.id != run.id
+    assert [run.info.status for run in runs(params)][-2:] == ["FAILED", "FINISHED"]
 
 
 def test_an_unusable_address_is_said(params: Params, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,15 +266,16 @@ def test_outside_git_the_commit_is_unknown(workspace: Path, monkeypatch: pytest.
 WRITER = """
 import sys
 from pipeline.params import load
-from pipeline.tracking import stage_run
+from pipeline.stage import stage_run
 params = load()
 for number in range(int(sys.argv[2])):
     with stage_run(params, "report", sys.argv[1]) as run:
         for step in range(3):
-            run.log_metric("loss", number + step / 10, step=step)
-        run.log_metrics({f"metric/{index}": float(index) for index in range(20)})
+            run.metric("loss", number + step / 10, step=step)
+        for index in range(20):
+            run.metric(f"metric/{index}", float(index))
 """
-PROCESSES, RUNS = 3, 50
+PROCESSES, RUNS = 3, 20
 
 
 def test_writers_at_the_same_time_lose_nothing(
@@ -307,7 +319,7 @@ def test_writers_at_the_same_time_lose_nothing(
 
 def test_telemetry_is_off_whoever_imports_mlflow() -> None:
     code = (
-        "import pipeline.tracking, os, mlflow.telemetry.client as client;"
+        "import pipeline.mlflow, os, mlflow.telemetry.client as client;"
         "print(os.environ['MLFLOW_DISABLE_TELEMETRY'], os.environ['DO_NOT_TRACK'], client.get_telemetry_client())"
     )
     environment = {

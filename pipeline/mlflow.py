@@ -1,15 +1,27 @@
-"""The calls of MLflow that the pipeline makes, each tried again while another process holds the database."""
+"""The calls of MLflow that the pipeline makes, each tried again while another process holds the database.
+
+The database is sqlite:///mlflow.db, or the one at MLFLOW_TRACKING_URI. Nothing here imports MLflow before it is needed.
+"""
 
 from __future__ import annotations
+
+import os
+
+# Before mlflow is imported anywhere in the process: nobody is told that it runs, and it prints neither advice nor the
+# server's address, in which there may be a password.
+os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
+os.environ["MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"] = "true"
+os.environ["DO_NOT_TRACK"] = "true"
+os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 
 import fcntl
 import functools
 import getpass
 import json
 import logging
-import os
 import re
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -160,12 +172,16 @@ class Store:
         """The parameters of a run."""
         return dict(self._run(run_id).data.params)
 
-    def contents(self) -> dict[tuple[str, str], str]:
-        """(run's name, hash of its record) of every finished run -> its id."""
-        return {
-            (run.info.run_name or "", run.data.tags.get("content", "")): run.info.run_id
-            for run in self._search("attributes.status = 'FINISHED'")
-        }
+    def finished(self) -> dict[tuple[str, str], list[dict[str, str]]]:
+        """(run's name, hash of its record) of every finished run -> the parameters of each."""
+        found: defaultdict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
+        for run in self._search("attributes.status = 'FINISHED'"):
+            found[run.info.run_name or "", run.data.tags.get("content", "")].append(dict(run.data.params))
+        return dict(found)
+
+    def steps(self, run_id: str, name: str) -> set[int]:
+        """The steps of which a run has a point of a metric."""
+        return {each.step for each in self.again(lambda: self.client.get_metric_history(run_id, name))}
 
     # -- what a run holds ----------------------------------------------------------------------------------------
 
