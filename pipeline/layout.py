@@ -36,6 +36,11 @@ class Layout:
         return self.base / "reports" / self.experiment
 
     @property
+    def results(self) -> Path:
+        """Every figure of the report."""
+        return self.report / REPORT[0]
+
+    @property
     def times(self) -> Path:
         """What of the report differs from run to run: timings.jsonl, README.md, index.html; no outputs of DVC's."""
         return self.report / "times"

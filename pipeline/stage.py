@@ -111,9 +111,12 @@ def stage_run(params: Params, stage: str, variant: str = "", *, resume: Path | N
 @contextmanager
 def _watched(params: Params, stage: str, variant: str, resume: Path | None) -> Iterator[Watcher | None]:
     if stage in LIVE:
-        from pipeline.tracked.runs import live  # MLflow, which takes seconds to import
+        from pipeline.tracked.runs import live, reported, tell  # MLflow, which takes seconds to import
 
         with live(params, stage, variant, resume) as watcher:
             yield watcher
+        if stage == "report":
+            made = tell(params, reported(params))
+            say(f"MLflow: {len(made)} run(s) logged")
     else:
         yield None

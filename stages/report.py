@@ -1,4 +1,4 @@
-"""report: every figure of the run as records, tables and pictures; and MLflow made complete."""
+"""report: every figure of the run as records, tables and pictures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from pipeline.run import main
 from pipeline.settings import load
 from pipeline.stage import stage_run
 from pipeline.timing import read_timings
-from pipeline.tracked.runs import tell
 from quartet.errors import InputError
 from quartet.evaluation.attention_maps import read_article
 from quartet.files import TEMPORARY, atomic_dir, atomic_path, sha256
@@ -39,15 +38,12 @@ NOT_NOTED = "not noted"
 
 
 def report() -> None:
-    """Write reports/<experiment>/ and log what MLflow lacks."""
+    """Write reports/<experiment>/."""
     params = load()
     layout = Layout(params.experiment)
     found = results(params, layout)
     with stage_run(params, "report"):
         write_whole(params, layout, found)
-    made = tell(params, found)
-    if made:
-        say(f"MLflow: {len(made)} run(s) logged")
     say(f"{len(found)} results -> {layout.report / 'README.md'} and index.html; times -> {layout.times}")
 
 

@@ -49,7 +49,7 @@ ROOMS = [
 ]
 #: The only stages that train: everything else starts without Lightning.
 TRAINING = {"pretrain", "translate", "finetune", "glue", "nli", "squad", "race"}
-#: Stages that look at text or at results only.
+#: Stages that look at text or at results only: tests/stages/test_start.py.
 WITHOUT_TORCH = {
     "download",
     "segment",
@@ -62,6 +62,10 @@ WITHOUT_TORCH = {
     "baselines",
     "combine",
     "compare",
+    "compare_losses",
+    "vectors",
+    "settings",
+    "runtime_inputs",
     "report",
 }
 
@@ -122,6 +126,12 @@ def test_a_stage_knows_no_other_stage() -> None:
     assert [path for path, found in known.items() if found] == []
 
 
+def test_the_stages_reach_mlflow_by_their_runner_alone() -> None:
+    inside = ("pipeline.mlflow", "pipeline.tracked")
+    known = {name(path): [each for each in imports(path) if each.startswith(inside)] for path in STAGES}
+    assert {path: found for path, found in known.items() if found} == {}
+
+
 def test_only_the_store_and_what_makes_its_models_import_mlflow() -> None:
     assert [name(path) for path in PIPELINE if "mlflow" in tops(imports(path))] == [
         "pipeline/mlflow.py",
@@ -137,13 +147,6 @@ def packages(path: Path) -> set[str]:
 @pytest.mark.parametrize("path", [path for path in STAGES if path.stem not in TRAINING], ids=name)
 def test_a_stage_that_does_not_train_imports_no_lightning(path: Path) -> None:
     assert not packages(path) & {"pytorch_lightning", "lightning"}
-
-
-@pytest.mark.parametrize("path", [path for path in STAGES if path.stem in WITHOUT_TORCH], ids=name)
-def test_a_stage_without_a_model_needs_no_torch(path: Path) -> None:
-    """Functions of pipeline.run import it when they are called: only what modules import at their top counts."""
-    found = closure(path, inside_functions=False)
-    assert [name(file) for file, names in found.items() if "torch" in tops(names)] == []
 
 
 def test_the_reader_of_imports_sees_functions_and_packages(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ class Found:
 def found(params: Params, stage: str, variant: str) -> Found:
     """Read what the instance left; its record is there."""
     layout = Layout(params.experiment)
-    path = record(params, stage, variant) if stage in STAGES else layout.report / "results.jsonl"
+    path = record(params, stage, variant) if stage in STAGES else layout.results
     content = sha256(path) if stage in STAGES else ""
     beside = [MANIFESTS[stage](layout, variant)] if stage in MANIFESTS else []
     manifests = [each for each in beside if each.is_file()]

@@ -23,7 +23,7 @@ from pipeline.tracked.names import MOST_VALUE, run_name, run_tags, stage_params
 from pipeline.tracked.summary import summarise
 from quartet.errors import InputError
 from quartet.files import atomic_path, sha256
-from quartet.results import Result
+from quartet.results import Result, read_results
 
 #: In the folder of an interrupted training, the id of its run.
 RUN_ID = "mlflow-run"
@@ -122,6 +122,12 @@ def tell(params: Params, rows: Sequence[Result] = ()) -> list[str]:
         summarise(store, params, rows, parent)
     _close(store, (parent,), "FINISHED")
     return made
+
+
+def reported(params: Params) -> list[Result]:
+    """The rows of the report; none before there is one."""
+    path = Layout(params.experiment).results
+    return read_results(path) if path.is_file() else []
 
 
 def _continued(store: Store, kept: Path | None, settings: dict[str, str]) -> str | None:
