@@ -83,17 +83,17 @@ def found(params: Params, stage: str, variant: str) -> Found:
     beside = [MANIFESTS[stage](layout, variant)] if stage in MANIFESTS else []
     manifests = [each for each in beside if each.is_file()]
     rows = read_results(path) if path.suffix == ".jsonl" and path.is_file() else []
-    if path.suffix == ".json":
-        manifests.append(path)
-    if stage == "runtime":
+    if stage == "runtime":  # its record says what was timed, not how fast
         rows = timings(layout)
+    elif path.suffix == ".json":
+        manifests.append(path)
     points = row_points(rows, variant)
     tags = {"content": content} if content else {}
     for each in manifests:
         manifest = read_json(each)
         points += [(name, value, 0) for name, value in numbers(manifest)]
-        if stage in TAGGED:
-            key, tag = TAGGED[stage]
+        key, tag = TAGGED.get(stage, ("", ""))
+        if key in manifest:
             tags[tag] = str(manifest[key])
     if stage == "catalogue":
         points += _entries(layout)
