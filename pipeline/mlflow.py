@@ -1,4 +1,4 @@
-"""The calls of MLflow that the pipeline makes, each tried again while another process holds the database.
+"""MLflow as the pipeline uses it: where it is, patience while it is busy, and one experiment with its runs.
 
 The database is sqlite:///mlflow.db, or the one at MLFLOW_TRACKING_URI. Nothing here imports MLflow before it is needed.
 """
@@ -25,10 +25,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
-from pipeline.mlflow_server import few_tries, unanswered
 from quartet.errors import InputError, system_error
 from quartet.files import atomic_path
 
@@ -57,6 +56,12 @@ DIGEST = 36
 #: How SQLite says that another process holds it; how it, PostgreSQL and MySQL say that there is such a row already.
 LOCKED = ("locked",)
 ADDED = ("UNIQUE constraint failed", "duplicate key value", "Duplicate entry")
+#: MLflow looks whether it knows a run's datasets and then adds them: another run may have added one in between.
+ADDING = "log_inputs"
+#: How often MLflow asks a server that does not answer: by itself for four minutes, so that it may be started anew.
+TRIES = "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
+#: What MLflow says when it gives up.
+NO_ANSWER = "API request to"
 
 
 def shown_uri() -> str:
@@ -94,6 +99,74 @@ def _opened(uri: str, place: str, experiment: str) -> Store:
     return Store(uri, experiment)
 
 
+class Patient:
+    """MLflow's client, each of whose calls is made again until the database is free.
+
+    A server that has answered is given four minutes to answer again; one that has not, seconds.
+    """
+
+    def __init__(self, client: MlflowClient) -> None:
+        self.impatient = client
+        self._answered = False
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        passing = (*LOCKED, *ADDED) if name == ADDING else LOCKED
+
+        def call(*values: Any, **named: Any) -> Any:
+            return self.again(lambda: getattr(self.impatient, name)(*values, **named), passing)
+
+        return call
+
+    def again(self, call: Callable[[], Answer], passing: tuple[str, ...] = LOCKED) -> Answer:
+        """The call's answer, asked for while an error has the words of a `passing` one.
+
+        Raises:
+            InputError: the disk is full, MLflow may not write, or the server does not answer.
+        """
+        deadline = time.monotonic() + PATIENCE
+        pause = 0.05
+        while True:
+            try:
+                with nullcontext() if self._answered else _few_tries():
+                    answer = call()
+                self._answered = True
+                return answer
+            except Exception as error:
+                place = f"MLflow at {shown_uri()}"
+                gone = _unanswered(error, place)
+                self._answered = self._answered and gone is None
+                if not any(words in str(error) for words in passing) or time.monotonic() > deadline:
+                    known = gone or system_error(error, place)
+                    if known is None:
+                        raise
+                    raise known from error
+            time.sleep(pause)
+            pause = min(2 * pause, 2.0)
+
+
+@contextmanager
+def _few_tries() -> Iterator[None]:
+    """Within it MLflow gives up on a server in seconds, unless the environment says how often it is asked."""
+    given = os.environ.get(TRIES)
+    os.environ[TRIES] = given or "1"
+    try:
+        yield
+    finally:
+        if given is None:
+            del os.environ[TRIES]
+
+
+def _unanswered(error: Exception, place: str) -> InputError | None:
+    """A server that does not answer as a user's error; None for any other error."""
+    if NO_ANSWER not in str(error):
+        return None
+    return InputError(
+        place,
+        "does not answer",
+        "see whether it runs, check or unset MLFLOW_TRACKING_URI, and run the same command again",
+    )
+
+
 class Store:
     """One MLflow experiment.
 
@@ -108,7 +181,6 @@ class Store:
             logging.getLogger(name).setLevel(logging.WARNING)
         logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)  # it raises what it says
         self.uri = uri
-        self._answered = False
         self.client = self._connect()
         try:
             self.experiment = self._experiment_id(experiment)
@@ -128,23 +200,23 @@ class Store:
             started: when, in milliseconds since 1970; None: now.
         """
         own = {"mlflow.user": _user(), "mlflow.source.type": "LOCAL", **tags}
-        run = self.again(lambda: self.client.create_run(self.experiment, started, tags=own, run_name=name))
+        run = self.client.create_run(self.experiment, started, tags=own, run_name=name)
         return str(run.info.run_id)
 
     def resume(self, run_id: str, tags: Mapping[str, str] | None = None) -> None:
         """Set a run RUNNING again, without the error that it may have ended with."""
-        self.again(lambda: self.client.update_run(run_id, status="RUNNING"))
+        self.client.update_run(run_id, status="RUNNING")
         if tags:
             self.tags(run_id, tags)
-        if "error" in self._run(run_id).data.tags:
-            self.again(lambda: self.client.delete_tag(run_id, "error"))
+        if "error" in self.client.get_run(run_id).data.tags:
+            self.client.delete_tag(run_id, "error")
 
     def has(self, run_id: str) -> bool:
         """Whether this experiment has the run."""
         from mlflow.exceptions import MlflowException
 
         try:
-            run = self._run(run_id)
+            run = self.client.get_run(run_id)
         except MlflowException:
             return False
         return bool(run.info.experiment_id == self.experiment and run.info.lifecycle_stage == "active")
@@ -155,7 +227,7 @@ class Store:
         Args:
             ended: when, in milliseconds since 1970; None: now.
         """
-        self.again(lambda: self.client.set_terminated(run_id, status, ended))
+        self.client.set_terminated(run_id, status, ended)
 
     def tagged(self, key: str, also: Mapping[str, str], running: bool = False) -> list[tuple[str, str]]:
         """(run id, value of the tag `key`) of every run that has the tags `also`, the newest first."""
@@ -164,13 +236,9 @@ class Store:
         runs = self._search(" and ".join(wanted))
         return [(run.info.run_id, run.data.tags[key]) for run in runs if key in run.data.tags]
 
-    def rename(self, run_id: str, name: str) -> None:
-        """Give a run another name."""
-        self.again(lambda: self.client.update_run(run_id, name=name))
-
     def params_of(self, run_id: str) -> dict[str, str]:
         """The parameters of a run."""
-        return dict(self._run(run_id).data.params)
+        return dict(self.client.get_run(run_id).data.params)
 
     def finished(self) -> dict[tuple[str, str], list[dict[str, str]]]:
         """(run's name, hash of its record) of every finished run -> the parameters of each."""
@@ -181,7 +249,7 @@ class Store:
 
     def steps(self, run_id: str, name: str) -> set[int]:
         """The steps of which a run has a point of a metric."""
-        return {each.step for each in self.again(lambda: self.client.get_metric_history(run_id, name))}
+        return {each.step for each in self.client.get_metric_history(run_id, name)}
 
     # -- what a run holds ----------------------------------------------------------------------------------------
 
@@ -189,11 +257,10 @@ class Store:
         """Log parameters; those that a continued run has already are left as they are."""
         from mlflow.entities import Param
 
-        known = self._run(run_id).data.params
+        known = self.client.get_run(run_id).data.params
         new = [Param(key, value) for key, value in params.items() if key not in known]
         for start in range(0, len(new), PARAMS_BATCH):
-            part = new[start : start + PARAMS_BATCH]
-            self.again(lambda part=part: self.client.log_batch(run_id, params=part))  # type: ignore[misc]
+            self.client.log_batch(run_id, params=new[start : start + PARAMS_BATCH])
 
     def metrics(
         self, run_id: str, points: Iterable[tuple[str, float, int]], model_id: str | None = None
@@ -207,26 +274,21 @@ class Store:
             Metric(name, float(value), now, step, run_id=run_id, **own) for name, value, step in points
         ]
         for start in range(0, len(metrics), BATCH):
-            part = metrics[start : start + BATCH]
-            self.again(lambda part=part: self.client.log_batch(run_id, metrics=part))  # type: ignore[misc]
+            self.client.log_batch(run_id, metrics=metrics[start : start + BATCH])
 
     def tags(self, run_id: str, tags: Mapping[str, str]) -> None:
         """Set tags."""
         from mlflow.entities import RunTag
 
-        entities = [RunTag(key, value) for key, value in tags.items()]
-        self.again(lambda: self.client.log_batch(run_id, tags=entities))
+        self.client.log_batch(run_id, tags=[RunTag(key, value) for key, value in tags.items()])
 
     def artifact(self, run_id: str, path: Path, folder: str | None) -> None:
         """Attach a file or a folder."""
         log = self.client.log_artifacts if path.is_dir() else self.client.log_artifact
-        self.again(lambda: log(run_id, str(path), folder))
+        log(run_id, str(path), folder)
 
     def inputs(self, run_id: str, found: Iterable[Input]) -> None:
-        """Say which datasets a run read.
-
-        MLflow looks whether it knows them and then adds them: another run may have added one in between.
-        """
+        """Say which datasets a run read."""
         from mlflow.entities import Dataset, DatasetInput, InputTag
 
         entities = [
@@ -243,69 +305,31 @@ class Store:
             for each in found
         ]
         if entities:
-            self.again(lambda: self.client.log_inputs(run_id, datasets=entities), (*LOCKED, *ADDED))
+            self.client.log_inputs(run_id, datasets=entities)
 
     def reads_model(self, run_id: str, model_id: str) -> None:
         """Say which logged model a run's results are of."""
         from mlflow.entities import LoggedModelInput
 
-        self.again(lambda: self.client.log_inputs(run_id, models=[LoggedModelInput(model_id)]))
+        self.client.log_inputs(run_id, models=[LoggedModelInput(model_id)])
 
     def describe(self, text: str, views: Mapping[str, str]) -> None:
         """Set the Markdown that MLflow shows above the experiment, and states of its table of runs, by name."""
         own = {"mlflow.note.content": text, "mlflow.experimentKind": KIND}
         for key, value in {**own, **{f"{VIEW}{name}": state for name, state in views.items()}}.items():
-            self.again(
-                lambda key=key, value=value: self.client.set_experiment_tag(self.experiment, key, value)  # type: ignore[misc]
-            )
+            self.client.set_experiment_tag(self.experiment, key, value)
 
     def has_view(self, name: str) -> bool:
         """Whether the experiment keeps a state of MLflow's pages under this name."""
-        tags = self.again(lambda: self.client.get_experiment(self.experiment)).tags
-        return f"{VIEW}{name}" in tags
+        return f"{VIEW}{name}" in self.client.get_experiment(self.experiment).tags
 
     # -- the connection ------------------------------------------------------------------------------------------
-
-    def again(self, call: Callable[[], Answer], passing: tuple[str, ...] = LOCKED) -> Answer:
-        """The call's answer, asked for until the database is free: while an error has the words of a `passing` one.
-
-        A server that has answered is given four minutes to answer again; one that has not, seconds.
-
-        Raises:
-            InputError: the disk is full, MLflow may not write, or the server does not answer.
-        """
-        deadline = time.monotonic() + PATIENCE
-        pause = 0.05
-        while True:
-            try:
-                with nullcontext() if self._answered else few_tries():
-                    answer = call()
-                self._answered = True
-                return answer
-            except Exception as error:
-                place = f"MLflow at {shown_uri()}"
-                gone = unanswered(error, place)
-                self._answered = self._answered and gone is None
-                if not any(words in str(error) for words in passing) or time.monotonic() > deadline:
-                    known = gone or system_error(error, place)
-                    if known is None:
-                        raise
-                    raise known from error
-            time.sleep(pause)
-            pause = min(2 * pause, 2.0)
-
-    def _run(self, run_id: str) -> Run:
-        return self.again(lambda: self.client.get_run(run_id))
 
     def _search(self, wanted: str) -> Iterator[Run]:
         """Every run of the experiment that a filter lets through, the newest first."""
         token: str | None = None
         while True:
-            page = self.again(
-                lambda token=token: self.client.search_runs(  # type: ignore[misc]
-                    [self.experiment], wanted, max_results=1000, page_token=token
-                )
-            )
+            page = self.client.search_runs([self.experiment], wanted, max_results=1000, page_token=token)
             yield from page
             token = page.token
             if not token:
@@ -319,8 +343,8 @@ class Store:
         with _first_alone(self.uri):
             try:
                 _make(_database(self.uri))
-                client = MlflowClient(tracking_uri=self.uri)
-                self.again(lambda: client.search_experiments(max_results=1))
+                client = cast("MlflowClient", Patient(MlflowClient(tracking_uri=self.uri)))
+                client.search_experiments(max_results=1)
             except InputError:
                 raise
             except Exception as error:  # whatever the address makes MLflow or the driver raise
@@ -336,16 +360,16 @@ class Store:
 
         database = _database(self.uri)
         place = None if database is None else str(database.parent / "mlruns" / name)
-        found = self.again(lambda: self.client.get_experiment_by_name(name))
+        found = self.client.get_experiment_by_name(name)
         if found is None:
             try:
-                return str(self.again(lambda: self.client.create_experiment(name, place)))
+                return str(self.client.create_experiment(name, place))
             except MlflowException:  # another process has made it in between
-                found = self.again(lambda: self.client.get_experiment_by_name(name))
+                found = self.client.get_experiment_by_name(name)
                 if found is None:
                     raise
         if found.lifecycle_stage == "deleted":
-            self.again(lambda: self.client.restore_experiment(found.experiment_id))
+            self.client.restore_experiment(found.experiment_id)
         return str(found.experiment_id)
 
 

@@ -17,9 +17,10 @@ from typing import Protocol
 from pipeline.layout import MANIFEST, STAGES, Layout, record
 from pipeline.params import Params
 from pipeline.progress import say
-from pipeline.timing import Stopwatch
+from pipeline.timing import START_UP, TOTAL, Stopwatch
 from pipeline.tracked.inputs import in_words, inputs
 from pipeline.tracked.names import run_name
+from pipeline.tracked.repro import of_dvc, process_start
 from quartet.files import sha256
 
 #: Stages that MLflow sees while they run: what trains, or listens, for minutes; and the report, which tells the rest.
@@ -98,7 +99,8 @@ def stage_run(params: Params, stage: str, variant: str = "", *, resume: Path | N
         try:
             yield run
             seconds = time.perf_counter() - clock
-            run.stopwatch.add("total", seconds, started=round(started, 3))
+            run.stopwatch.add(START_UP, started - process_start())
+            run.stopwatch.add(TOTAL, seconds, started=round(started, 3), dvc=of_dvc())
             if stage in STAGES:
                 path = record(params, stage, variant)
                 run.stopwatch.belongs_to(sha256(path))

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from pipeline.layout import Layout
 from pipeline.run import hardware
 from quartet.files import read_jsonl, write_jsonl
+
+#: The durations that every stage instance has: from its process' start to that of its work, and of the work.
+START_UP, TOTAL = "start-up", "total"
+#: What :func:`between` finds.
+BETWEEN = "between"
+
+Instance = tuple[str, str]
+"""A stage and its variant."""
 
 
 class Stopwatch:
@@ -47,3 +57,24 @@ def read_timings(layout: Layout, stage: str, variant: str, content: str) -> list
     path = layout.timing(stage, variant)
     rows = [row for _, row in read_jsonl(path)] if path.is_file() else []
     return [row for row in rows if row["content"] == content]
+
+
+def between(kept: Mapping[Instance, Mapping[str, Mapping[str, Any]]]) -> dict[Instance, float]:
+    """By stage instance, the seconds from the end of its work to the start of the next process.
+
+    They are DVC's, which hashes what was made and writes dvc.lock, and the process' own: a training logs its models.
+
+    Args:
+        kept: by instance, its rows by their names: both `START_UP` and `TOTAL` are there.
+
+    Returns:
+        nothing for an instance after which the same ``dvc repro`` started none.
+    """
+    found = {}
+    ran = sorted((rows[TOTAL]["started"], instance) for instance, rows in kept.items())
+    for (started, instance), (following, other) in pairwise(ran):
+        total, begun = kept[instance][TOTAL], kept[other]
+        if total["dvc"] and total["dvc"] == begun[TOTAL]["dvc"]:
+            gap = following - begun[START_UP]["seconds"] - started - total["seconds"]
+            found[instance] = max(0.0, round(gap, 4))  # two clocks
+    return found

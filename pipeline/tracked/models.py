@@ -75,16 +75,14 @@ def log_model(
     content = content_of(folder)
     known = find(store, name, content)
     model_id = known or _make(store, run_id, folder, name, registered, {**tags, CONTENT: content}, params)
-    store.again(lambda: store.client.log_outputs(run_id, [LoggedModelOutput(model_id, step=0)]))
+    store.client.log_outputs(run_id, [LoggedModelOutput(model_id, step=0)])
     return model_id
 
 
 def find(store: Store, name: str, content: str) -> str | None:
     """MLflow's id of the whole logged model with this content; None where it has none."""
-    found = store.again(
-        lambda: store.client.search_logged_models(
-            [store.experiment], f"tags.`{CONTENT}` = '{content}' and name = '{name}'"
-        )
+    found = store.client.search_logged_models(
+        [store.experiment], f"tags.`{CONTENT}` = '{content}' and name = '{name}'"
     )
     return next((model.model_id for model in found if model.status == "READY"), None)
 
@@ -101,29 +99,25 @@ def _make(
     from mlflow.exceptions import MlflowException
 
     client = store.client
-    model = store.again(
-        lambda: client.create_logged_model(
-            store.experiment, name, run_id, tags=dict(tags), params=dict(params), model_type=tags["objective"]
-        )
+    model = client.create_logged_model(
+        store.experiment, name, run_id, tags=dict(tags), params=dict(params), model_type=tags["objective"]
     )
     with tempfile.TemporaryDirectory() as temporary:
         described = Path(temporary) / "model"
         _describe(described, folder, run_id, model.model_id, tags)
-        store.again(lambda: client.log_model_artifacts(model.model_id, str(described)))
-    store.again(lambda: client.log_model_artifact(model.model_id, str(weights_of(folder)), f"{DATA}/{FILES}"))
-    store.again(lambda: client.finalize_logged_model(model.model_id, "READY"))
+        client.log_model_artifacts(model.model_id, str(described))
+    client.log_model_artifact(model.model_id, str(weights_of(folder)), f"{DATA}/{FILES}")
+    client.finalize_logged_model(model.model_id, "READY")
     try:
-        store.again(lambda: client.create_registered_model(registered))
+        client.create_registered_model(registered)
     except MlflowException as error:
         if error.error_code != "RESOURCE_ALREADY_EXISTS":
             raise
-    made = store.again(
-        lambda: client.create_model_version(
-            registered, f"models:/{model.model_id}", run_id, tags=dict(tags), model_id=model.model_id
-        )
+    made = client.create_model_version(
+        registered, f"models:/{model.model_id}", run_id, tags=dict(tags), model_id=model.model_id
     )
     links = json.dumps([{"name": registered, "version": made.version}])  # what MLflow's pages show beside it
-    store.again(lambda: client.set_logged_model_tags(model.model_id, {"mlflow.modelVersions": links}))
+    client.set_logged_model_tags(model.model_id, {"mlflow.modelVersions": links})
     return str(model.model_id)
 
 

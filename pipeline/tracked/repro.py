@@ -29,6 +29,17 @@ def own_process() -> str:
     return _tag(psutil.Process())
 
 
+def process_start() -> float:
+    """When this process was started, in seconds since 1970."""
+    return float(psutil.Process().create_time())
+
+
+def of_dvc() -> str:
+    """The tag of the process of the ``dvc repro`` that runs this one; empty where DVC did not start it."""
+    process = dvc_process()
+    return "" if process is None else _tag(process)
+
+
 @dataclass(frozen=True)
 class Repro:
     """A ``dvc repro``.

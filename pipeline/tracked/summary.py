@@ -79,7 +79,9 @@ def summarise(store: Store, params: Params, rows: Iterable[Result], parent: str 
         present[system] = known[system, content]
     if in_copy():
         for system in logged:
-            store.rename(present[system], f"{os.environ.get(repro.DVC_EXP_NAME, 'experiment')} {system}")
+            store.client.update_run(
+                present[system], name=f"{os.environ.get(repro.DVC_EXP_NAME, 'experiment')} {system}"
+            )
         return logged
     mark(store, present)
     columns = headlines(by_system)
@@ -135,11 +137,11 @@ def mark(store: Store, present: Mapping[str, str]) -> None:
         if present.get(system) != run_id:
             now = store.params_of(present[system]) if system in present else None
             store.tags(run_id, {CURRENT: "false"})
-            store.rename(run_id, earlier_name(system, store.params_of(run_id), now))
+            store.client.update_run(run_id, name=earlier_name(system, store.params_of(run_id), now))
     for system, run_id in present.items():
         if run_id not in before:
             store.tags(run_id, {CURRENT: "true"})
-            store.rename(run_id, system)
+            store.client.update_run(run_id, name=system)
 
 
 def earlier_name(system: str, had: Mapping[str, str], now: Mapping[str, str] | None) -> str:

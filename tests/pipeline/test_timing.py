@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.layout import Layout
-from pipeline.timing import Stopwatch, read_timings
+from pipeline.timing import START_UP, TOTAL, Stopwatch, between, read_timings
 from tests.imports import ROOT
 
 
@@ -52,3 +52,16 @@ def test_durations_say_what_computed(first: str, said: str) -> None:
 
 def test_nothing_is_known_of_what_never_ran(tmp_path: Path) -> None:
     assert read_timings(Layout("tiny", tmp_path), "sts", "tta", "") == []
+
+
+def test_between_two_stages_is_what_neither_worked() -> None:
+    """By hand: work from 10 to 12, the next process from 13, its work from 15 to 16; then another `dvc repro`."""
+
+    def kept(started: float, seconds: float, start_up: float, dvc: str) -> dict[str, dict[str, object]]:
+        return {TOTAL: {"started": started, "seconds": seconds, "dvc": dvc}, START_UP: {"seconds": start_up}}
+
+    first, second, third, by_hand = ("tasks", "a"), ("sts", "b"), ("sts", "c"), ("sts", "d")
+    rows = {second: kept(15, 1, 2, "p"), first: kept(10, 2, 3, "p"), third: kept(90, 1, 2, "q")}
+    assert between(rows) == {first: 1.0}
+    assert between({**rows, by_hand: kept(95, 1, 2, "")}) == {first: 1.0}
+    assert between({first: kept(10, 2, 3, ""), second: kept(15, 1, 2, "")}) == {}

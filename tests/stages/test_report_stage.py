@@ -9,8 +9,10 @@ import pytest
 
 from pipeline.layout import REPORT, Layout
 from pipeline.params import Params, load
+from pipeline.timing import BETWEEN, START_UP, TOTAL
 from quartet.errors import InputError
 from quartet.files import TEMPORARY
+from quartet.report.tables import readme, times
 from quartet.results import Result
 from stages import report
 from stages.report import NOT_NOTED, computed_on
@@ -145,3 +147,24 @@ def test_a_run_with_other_durations_changes_the_files_of_the_times_alone(
     page = second[layout.times / "README.md"].decode()
     assert "trained on cpu (1 thread, B, jemalloc)" in page and "| `unilm` | seed-1 |" in page
     assert second[layout.times / "index.html"].count(b"<svg") == 3
+
+
+def test_the_page_of_times_says_where_the_time_went() -> None:
+    parts = {
+        ("sts", "tta"): (1.0, 3.0, 2.0),
+        ("sts", "bilm"): (2.0, 3.5, None),
+        ("nbest", "a"): (0.25, 1.0, 1.5),
+    }
+    rows = [
+        replace(took(stage, variant, "cpu", split), value=value)
+        for (stage, variant), values in parts.items()
+        for split, value in zip((TOTAL, START_UP, BETWEEN), values, strict=True)
+        if value is not None
+    ]
+    lines = readme(times([*timings(), *rows], facts())).splitlines()
+    start = lines.index("| stage | instances | own work | start-up | DVC |")
+    assert lines[start + 2 : start + 5] == [
+        "| `sts` | 2 | 3.0 | 6.5 | 2.0 |",
+        "| `nbest` | 1 | 0.2 | 1.0 | 1.5 |",
+        "| all | 3 | 3.2 | 7.5 | 3.5 |",
+    ]

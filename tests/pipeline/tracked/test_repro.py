@@ -8,11 +8,11 @@ import sys
 import uuid
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from pipeline.mlflow import DATABASE, Store, open_store, tracking_uri
+from pipeline.mlflow import DATABASE, Patient, Store, open_store, tracking_uri
 from pipeline.params import load
 from pipeline.tracked import repro
 from pipeline.tracked.inputs import Input
@@ -49,6 +49,11 @@ def store(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setenv("STAGE", STAGE)
     monkeypatch.delenv("DVC_STAGE", raising=False)
     return open_store(load().experiment)
+
+
+def patient(store: Store) -> Patient:
+    """The client as what it is."""
+    return cast("Patient", store.client)
 
 
 def dvc(*stages: str, **environment: str) -> subprocess.Popen[bytes]:
@@ -119,7 +124,7 @@ def test_a_full_disk_is_one_line(store: Store) -> None:
         raise RuntimeError("(sqlite3.OperationalError) database or disk is full")
 
     with pytest.raises(InputError, match=r"MLflow at sqlite.*: No space left on device"):
-        store.again(full)
+        patient(store).again(full)
 
 
 def test_who_finds_the_database_locked_waits(store: Store) -> None:
@@ -131,7 +136,7 @@ def test_who_finds_the_database_locked_waits(store: Store) -> None:
             raise RuntimeError("(sqlite3.OperationalError) database is locked")
         return "done"
 
-    assert store.again(locked) == "done"
+    assert patient(store).again(locked) == "done"
 
 
 @pytest.mark.parametrize("always", [False, True])
@@ -142,7 +147,8 @@ def test_datasets_that_another_run_adds_in_between_are_found_the_next_time(
     from mlflow.exceptions import MlflowException
 
     left = [2]
-    log = store.client.log_inputs
+    client = patient(store).impatient
+    log = client.log_inputs
 
     def added_in_between(run_id: str, datasets: list[DatasetInput]) -> None:
         if always or left[0]:
@@ -150,7 +156,7 @@ def test_datasets_that_another_run_adds_in_between_are_found_the_next_time(
             raise MlflowException("(sqlite3.IntegrityError) UNIQUE constraint failed: datasets.name")
         log(run_id, datasets)
 
-    monkeypatch.setattr(store.client, "log_inputs", added_in_between)
+    monkeypatch.setattr(client, "log_inputs", added_in_between)
     monkeypatch.setattr("pipeline.mlflow.PATIENCE", 0.3 if always else 60.0)
     run = store.create("pretrain/tta", {})
     found = [Input(name, name, "0" * 64, Path("encoded"), {"tokens": 1}) for name in ("train", "valid")]

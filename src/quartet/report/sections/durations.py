@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 
 from quartet.report.cells import Cell
 from quartet.report.numbers import NONE, count, fixed
@@ -11,20 +12,26 @@ from quartet.report.page import Report, code, grid, plain
 TABLE = "duration"
 #: Rows of a training are of the split ``train/seed-1``; those of a whole stage instance of this one.
 TRAINING, WHOLE = "train/", "total"
+#: The parts of a stage instance's time: its work, the start of its process, and what follows until the next starts.
+PARTS = {WHOLE: "own work", "start-up": "start-up", "between": "DVC"}
 SECONDS, SPEED = "seconds", "tokens-per-second"
 seconds = fixed(1)
 
 
 def body(report: Report) -> list[str]:
-    """A row a training with what it ran on, then a row a stage."""
+    """A row a training with what it ran on, then where the time of each stage went."""
     cells = {place: cell for place in report.cells.places(TABLE) if (cell := report.cells.take(place))}
-    stages: defaultdict[str, list[float]] = defaultdict(list)
+    stages: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+    every: defaultdict[str, float] = defaultdict(float)
+    instances: Counter[str] = Counter()
     trainings: list[tuple[str, str, Cell, Cell | None]] = []
     for place, cell in cells.items():
         if place.metric != SECONDS:
             continue
-        if place.split == WHOLE:
-            stages[place.system].append(cell.value)
+        if place.split in PARTS:
+            stages[place.system][place.split] += cell.value
+            every[place.split] += cell.value
+            instances[place.system] += place.split == WHOLE
         elif place.split.startswith(TRAINING):
             speed = cells.get(place._replace(metric=SPEED))
             trainings.append((place.dataset, place.split.removeprefix(TRAINING), cell, speed))
@@ -40,9 +47,11 @@ def body(report: Report) -> list[str]:
         for name, training, cell, speed in sorted(trainings, key=lambda one: (order[one[0]], one[1]))
     ]
     ran = [
-        [code(name), count(len(each)), seconds(sum(each))]
-        for name, each in sorted(stages.items(), key=lambda item: -sum(item[1]))
+        [code(name), count(instances[name]), *_parts(each)]
+        for name, each in sorted(stages.items(), key=lambda item: -sum(item[1].values()))
     ]
+    if len(ran) > 1:
+        ran.append(["all", count(instances.total()), *_parts(every)])
     lines = [
         "Seconds by the clock, beside whatever else the machine did. A resumed training has the seconds of its last "
         "stretch. What DVC restored from its cache took no time here and is left out. The other figures of a "
@@ -53,9 +62,19 @@ def body(report: Report) -> list[str]:
         lines += ["Trainings:", ""]
         lines += grid(["model", "training", "device", "seconds", "tokens a second"], trained)
     if ran:
-        lines += ["Stages, all their instances together:", ""]
-        lines += grid(["stage", "instances", "seconds"], ran)
+        lines += [
+            "Where the time went, in seconds, all instances of a stage together. Start-up is from the start of the "
+            "process to that of its work: imports, settings, and for what takes minutes MLflow. DVC is from the end of "
+            "the work to the start of the next stage: what was made is hashed and noted, and models are logged.",
+            "",
+        ]
+        lines += grid(["stage", "instances", *PARTS.values()], ran)
     return lines
+
+
+def _parts(took: Mapping[str, float]) -> list[str]:
+    """The cells of a stage; parts that were not kept are left open."""
+    return [seconds(took[part]) if part in took else NONE for part in PARTS]
 
 
 def findings(report: Report) -> list[str]:
