@@ -192,6 +192,11 @@ class Layout:
         return folder / stage / f"{variant}.jsonl" if variant else folder / f"{stage}.jsonl"
 
     @property
+    def last_end(self) -> Path:
+        """When the newest stage instance ended: no output of DVC's either."""
+        return self.artifacts / "timings" / "last.json"
+
+    @property
     def all_runtime_inputs(self) -> Path:
         """What is timed of all models."""
         return self.artifacts / "runtime-inputs"

@@ -17,7 +17,15 @@ from typing import Protocol
 from pipeline.layout import MANIFEST, STAGES, Layout, record
 from pipeline.params import Params
 from pipeline.progress import say
-from pipeline.timing import START_UP, TOTAL, Stopwatch
+from pipeline.timing import (
+    BETWEEN,
+    START_UP,
+    TELLING,
+    TOTAL,
+    Stopwatch,
+    seconds_between,
+    write_end,
+)
 from pipeline.tracked.inputs import in_words, inputs
 from pipeline.tracked.names import run_name
 from pipeline.tracked.repro import of_dvc, process_start
@@ -99,8 +107,11 @@ def stage_run(params: Params, stage: str, variant: str = "", *, resume: Path | N
         try:
             yield run
             seconds = time.perf_counter() - clock
-            run.stopwatch.add(START_UP, started - process_start())
-            run.stopwatch.add(TOTAL, seconds, started=round(started, 3), dvc=of_dvc())
+            process, dvc = process_start(), of_dvc()
+            run.stopwatch.add(START_UP, started - process)
+            if (waited := seconds_between(layout, dvc, process)) is not None:
+                run.stopwatch.add(BETWEEN, waited)
+            run.stopwatch.add(TOTAL, seconds, started=round(started, 3))
             if stage in STAGES:
                 path = record(params, stage, variant)
                 run.stopwatch.belongs_to(sha256(path))
@@ -108,6 +119,9 @@ def stage_run(params: Params, stage: str, variant: str = "", *, resume: Path | N
                 say(f"{run_name(stage, variant)} took {seconds:.1f} s -> {place}")
         finally:
             logging.getLogger("quartet").removeHandler(warned)
+    if stage in LIVE:
+        run.stopwatch.add(TELLING, time.time() - started - seconds)
+    write_end(layout, dvc)
 
 
 @contextmanager

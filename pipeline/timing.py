@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import pairwise
+import time
 from typing import Any
 
 from pipeline.layout import Layout
 from pipeline.run import hardware
-from quartet.files import read_jsonl, write_jsonl
+from quartet.files import read_json, read_jsonl, write_json, write_jsonl
 
-#: The durations that every stage instance has: from its process' start to that of its work, and of the work.
-START_UP, TOTAL = "start-up", "total"
-#: What :func:`between` finds.
-BETWEEN = "between"
-
-Instance = tuple[str, str]
-"""A stage and its variant."""
+#: The work of a stage instance, and what it costs beside: from the start of its process to that of its work; from its
+#: work to the end of what MLflow is told at once; and DVC's time, from the end of the stage before to its process.
+TOTAL, START_UP, TELLING, BETWEEN = "total", "start-up", "mlflow", "dvc"
 
 
 class Stopwatch:
@@ -59,22 +54,23 @@ def read_timings(layout: Layout, stage: str, variant: str, content: str) -> list
     return [row for row in rows if row["content"] == content]
 
 
-def between(kept: Mapping[Instance, Mapping[str, Mapping[str, Any]]]) -> dict[Instance, float]:
-    """By stage instance, the seconds from the end of its work to the start of the next process.
-
-    They are DVC's, which hashes what was made and writes dvc.lock, and the process' own: a training logs its models.
+def write_end(layout: Layout, of: str) -> None:
+    """Leave the time at which a stage ended for the next one of the same ``dvc repro``.
 
     Args:
-        kept: by instance, its rows by their names: both `START_UP` and `TOTAL` are there.
-
-    Returns:
-        nothing for an instance after which the same ``dvc repro`` started none.
+        of: which one it is: nothing is left where it is empty.
     """
-    found = {}
-    ran = sorted((rows[TOTAL]["started"], instance) for instance, rows in kept.items())
-    for (started, instance), (following, other) in pairwise(ran):
-        total, begun = kept[instance][TOTAL], kept[other]
-        if total["dvc"] and total["dvc"] == begun[TOTAL]["dvc"]:
-            gap = following - begun[START_UP]["seconds"] - started - total["seconds"]
-            found[instance] = max(0.0, round(gap, 4))  # two clocks
-    return found
+    if of:
+        write_json(layout.last_end, {"dvc": of, "ended": time.time()})
+
+
+def seconds_between(layout: Layout, of: str, started: float) -> float | None:
+    """From the end of the stage before to the start of this process; None where this is the first of its ``dvc repro``.
+
+    Args:
+        started: when this process was, in seconds since 1970.
+    """
+    if not of or not layout.last_end.is_file():
+        return None
+    last = read_json(layout.last_end)
+    return max(0.0, started - last["ended"]) if last["dvc"] == of else None  # two clocks

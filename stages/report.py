@@ -19,7 +19,7 @@ from pipeline.results import results, rows_of, timings
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.stage import stage_run
-from pipeline.timing import BETWEEN, START_UP, TOTAL, between, read_timings
+from pipeline.timing import read_timings
 from quartet.errors import InputError
 from quartet.evaluation.attention_maps import read_article
 from quartet.files import TEMPORARY, atomic_dir, atomic_path, sha256
@@ -110,16 +110,9 @@ def write_pages(folder: Path, markdown: str, html: str) -> None:
 
 def durations(params: Params, layout: Layout) -> list[Result]:
     """How long each stage instance took, and how fast each training was, where that is known."""
-    kept = {
-        (stage, variant): read_timings(layout, stage, variant, sha256(record(params, stage, variant)))
-        for stage, variant in instances(params)
-    }
-    named = {instance: {row["name"]: row for row in rows} for instance, rows in kept.items()}
-    gaps = between({instance: rows for instance, rows in named.items() if {START_UP, TOTAL} <= rows.keys()})
     found: list[Result] = []
-    for (stage, variant), rows in kept.items():
-        gap = gaps.get((stage, variant))
-        for row in [*rows, *([] if gap is None else [{"name": BETWEEN, "seconds": gap}])]:
+    for stage, variant in instances(params):
+        for row in read_timings(layout, stage, variant, sha256(record(params, stage, variant))):
             measures = {"seconds": Measure(row["seconds"], 1)}
             for metric, value in row.get("measures", {}).items():
                 measures[metric] = Measure(value, int(row["steps"]))

@@ -14,6 +14,7 @@ from pathlib import Path
 from pipeline.layout import Layout, instances, record
 from pipeline.mlflow import Store, open_store
 from pipeline.params import Params
+from pipeline.results import results
 from pipeline.settings import SETTINGS
 from pipeline.stage import Point
 from pipeline.tracked import models, repro
@@ -23,7 +24,7 @@ from pipeline.tracked.names import MOST_VALUE, run_name, run_tags, stage_params
 from pipeline.tracked.summary import summarise
 from quartet.errors import InputError
 from quartet.files import atomic_path, sha256
-from quartet.results import Result, read_results
+from quartet.results import Result
 
 #: In the folder of an interrupted training, the id of its run.
 RUN_ID = "mlflow-run"
@@ -126,8 +127,7 @@ def tell(params: Params, rows: Sequence[Result] = ()) -> list[str]:
 
 def reported(params: Params) -> list[Result]:
     """The rows of the report; none before there is one."""
-    path = Layout(params.experiment).results
-    return read_results(path) if path.is_file() else []
+    return results(params) if Layout(params.experiment).results.is_file() else []
 
 
 def _continued(store: Store, kept: Path | None, settings: dict[str, str]) -> str | None:

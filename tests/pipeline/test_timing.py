@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from pipeline.layout import Layout
-from pipeline.timing import START_UP, TOTAL, Stopwatch, between, read_timings
+from pipeline.timing import Stopwatch, read_timings, seconds_between, write_end
 from tests.imports import ROOT
 
 
@@ -54,14 +55,15 @@ def test_nothing_is_known_of_what_never_ran(tmp_path: Path) -> None:
     assert read_timings(Layout("tiny", tmp_path), "sts", "tta", "") == []
 
 
-def test_between_two_stages_is_what_neither_worked() -> None:
-    """By hand: work from 10 to 12, the next process from 13, its work from 15 to 16; then another `dvc repro`."""
-
-    def kept(started: float, seconds: float, start_up: float, dvc: str) -> dict[str, dict[str, object]]:
-        return {TOTAL: {"started": started, "seconds": seconds, "dvc": dvc}, START_UP: {"seconds": start_up}}
-
-    first, second, third, by_hand = ("tasks", "a"), ("sts", "b"), ("sts", "c"), ("sts", "d")
-    rows = {second: kept(15, 1, 2, "p"), first: kept(10, 2, 3, "p"), third: kept(90, 1, 2, "q")}
-    assert between(rows) == {first: 1.0}
-    assert between({**rows, by_hand: kept(95, 1, 2, "")}) == {first: 1.0}
-    assert between({first: kept(10, 2, 3, ""), second: kept(15, 1, 2, "")}) == {}
+def test_between_two_stages_of_a_dvc_repro_is_what_neither_took(tmp_path: Path) -> None:
+    layout = Layout("tiny", tmp_path)
+    assert seconds_between(layout, "p", 1.0) is None, "the first"
+    before = time.time()
+    write_end(layout, "p")
+    found = seconds_between(layout, "p", time.time() + 5.0)
+    assert found is not None and 5.0 <= found < 5.0 + time.time() - before + 0.01
+    write_end(layout, "")
+    assert seconds_between(layout, "q", 1.0) is seconds_between(layout, "", 1.0) is None, (
+        "by hand, or another one"
+    )
+    assert seconds_between(layout, "p", before - 5.0) == 0.0

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.layout import REPORT, Layout
 from pipeline.params import Params, load
-from pipeline.timing import BETWEEN, START_UP, TOTAL
+from pipeline.timing import BETWEEN, START_UP, TELLING, TOTAL
 from quartet.errors import InputError
 from quartet.files import TEMPORARY
 from quartet.report.tables import readme, times
@@ -153,7 +153,7 @@ def test_the_page_of_times_says_where_the_time_went() -> None:
     parts = {
         ("sts", "tta"): (1.0, 3.0, 2.0),
         ("sts", "bilm"): (2.0, 3.5, None),
-        ("nbest", "a"): (0.25, 1.0, 1.5),
+        ("glue", "a"): (0.5, 1.0, 1.5),
     }
     rows = [
         replace(took(stage, variant, "cpu", split), value=value)
@@ -161,10 +161,11 @@ def test_the_page_of_times_says_where_the_time_went() -> None:
         for split, value in zip((TOTAL, START_UP, BETWEEN), values, strict=True)
         if value is not None
     ]
+    rows.append(replace(took("glue", "a", "cpu", TELLING), value=0.5))
     lines = readme(times([*timings(), *rows], facts())).splitlines()
-    start = lines.index("| stage | instances | own work | start-up | DVC |")
+    start = lines.index("| stage | instances | own work | start-up | MLflow | DVC |")
     assert lines[start + 2 : start + 5] == [
-        "| `sts` | 2 | 3.0 | 6.5 | 2.0 |",
-        "| `nbest` | 1 | 0.2 | 1.0 | 1.5 |",
-        "| all | 3 | 3.2 | 7.5 | 3.5 |",
+        "| `sts` | 2 | 3.0 | 6.5 | – | 2.0 |",
+        "| `glue` | 1 | 0.5 | 1.0 | 0.5 | 1.5 |",
+        "| all | 3 | 3.5 | 7.5 | 0.5 | 3.5 |",
     ]

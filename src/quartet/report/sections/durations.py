@@ -12,8 +12,8 @@ from quartet.report.page import Report, code, grid, plain
 TABLE = "duration"
 #: Rows of a training are of the split ``train/seed-1``; those of a whole stage instance of this one.
 TRAINING, WHOLE = "train/", "total"
-#: The parts of a stage instance's time: its work, the start of its process, and what follows until the next starts.
-PARTS = {WHOLE: "own work", "start-up": "start-up", "between": "DVC"}
+#: The parts of a stage instance's time.
+PARTS = {WHOLE: "own work", "start-up": "start-up", "mlflow": "MLflow", "dvc": "DVC"}
 SECONDS, SPEED = "seconds", "tokens-per-second"
 seconds = fixed(1)
 
@@ -64,8 +64,8 @@ def body(report: Report) -> list[str]:
     if ran:
         lines += [
             "Where the time went, in seconds, all instances of a stage together. Start-up is from the start of the "
-            "process to that of its work: imports, settings, and for what takes minutes MLflow. DVC is from the end of "
-            "the work to the start of the next stage: what was made is hashed and noted, and models are logged.",
+            "process to that of its work: imports, settings, and for what takes minutes opening MLflow. MLflow is "
+            "what it is told after the work. DVC is from the end of the stage before to the start of the process.",
             "",
         ]
         lines += grid(["stage", "instances", *PARTS.values()], ran)
