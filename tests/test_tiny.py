@@ -159,7 +159,7 @@ def test_a_second_clone_pulls_everything_and_has_nothing_to_run(
     assert "Data and pipelines are up to date." in other.run("dvc", "status")
     assert other.repro() == set()
     assert other.results == clone.results
-    kept = ("timings", "resume", "notes")  # no outputs of DVC's
+    kept = ("timings", "resume")  # no outputs of DVC's
     for path in sorted((clone.folder / "artifacts" / "tiny").rglob("*")):
         inside = path.relative_to(clone.folder)
         if path.is_file() and inside.parts[2] not in kept and path.name != ".gitignore":
