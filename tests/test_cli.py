@@ -290,18 +290,21 @@ def test_compare_says_who_is_better_and_how_sure_it_is(
     for name, best in (("a", "a grey herring"), ("b", "a grey heron")):
         lines = [
             {"utt": "u1", "ref": "a grey heron", "best": best, "hypotheses": [{"text": best, "lm": -1.0}]},
-            {"utt": "u2", "ref": "b", "best": "b", "hypotheses": [{"text": "b", "lm": -1.0}]},
+        ]
+        lines += [
+            {"utt": f"u{number}", "ref": "b", "best": "b", "hypotheses": [{"text": "b", "lm": -1.0}]}
+            for number in range(2, 12)
         ]
         (tmp_path / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
     files = [str(tmp_path / "a"), str(tmp_path / "b")]
     assert call(monkeypatch, b"", "compare", *files, "--resamples", "500") == 0
     printed = capsys.readouterr().out
-    assert "b - a         -25.00 [" in printed
+    assert f"b - a         {-100 / 13:.2f} [" in printed
     assert "b better      1\n" in printed
     assert 'words fixed   1: "herring" -> "heron" 1\n' in printed
     assert call(monkeypatch, b"", "compare", *files, "--json", "--metric", "bleu") == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["metric"], found["better"], found["worse"], found["same_text"]) == ("bleu", 1, 0, 1)
+    assert (found["metric"], found["better"], found["worse"], found["same_text"]) == ("bleu", 1, 0, 10)
     assert found["words_fixed"] == [{"a": "herring", "b": "heron", "times": 1}]
     (tmp_path / "b").write_text((tmp_path / "b").read_text().splitlines()[0] + "\n")
     assert call(monkeypatch, b"", "compare", *files) == 2
