@@ -98,14 +98,17 @@ def _study(name: str) -> Block:
 
 #: By page, the blocks that it must have.
 PAGES: dict[str, dict[str, Block]] = {
-    "README.md": {
+    "README.md": {"results": _study("results")},
+    "docs/results.md": {
         "sample-results": sample_results,
         **{name: _study(name) for name in ("small", "small-pairs")},
     },
     "docs/ablations.md": {"sample-metrics": sample_metrics},
     "docs/data.md": {"boundaries": lambda *_: boundaries.block()},
     "docs/findings.md": {
-        name: _study(name) for name in (*TABLES, *PAIRS) if name not in ("small", "small-pairs", "tta-books")
+        name: _study(name)
+        for name in (*TABLES, *PAIRS)
+        if name not in ("results", "small", "small-pairs", "tta-books")
     },
     "reports/README.md": {"reports": report_list},
     "weights/README.md": {"tta-books": _study("tta-books")},

@@ -1,4 +1,4 @@
-"""The sample's results in the project's README, from reports/sample and from the papers' figures."""
+"""The sample's results in docs/results.md, from reports/sample and from the papers' figures."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Figures:
 
 
 def block(results: list[Result], timings: list[Result]) -> list[str]:
-    """What stands between the two marks of the README, line by line."""
+    """What stands between the two marks of the page, line by line."""
     found, timed = Figures(results), Figures(timings)
     training = [row for row in results if row.table == "training" and row.metric == "parameters"]
     scales = sorted({row.scale.partition(", ")[2] for row in training})
@@ -77,7 +77,7 @@ def block(results: list[Result], timings: list[Result]) -> list[str]:
     return [
         f"One run of `params.yaml` as it is: {sizes[0] / 1e6:.2f} to {sizes[-1] / 1e6:.2f} M parameters, "
         f"{'; '.join(scales)}. In brackets: 95 % intervals. "
-        f"[The whole report]({Layout(EXPERIMENT).report}/README.md) has every table.",
+        f"[The whole report](../{Layout(EXPERIMENT).report}/README.md) has every table.",
         "",
         "T-TA's comparison, single sentences. `loss` is nats a token on the test articles (pseudo-log-likelihood for",
         f"`bilm` and `tta`: not comparable with `unilm`'s); WER on our {found.count('rerank', 'wer')} test lists; "

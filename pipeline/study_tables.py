@@ -1,4 +1,4 @@
-"""The tables of the committed studies in README.md, docs/findings.md and weights/README.md, as data."""
+"""The tables of the committed studies in README.md, docs/ and weights/README.md, as data."""
 
 from __future__ import annotations
 
@@ -87,6 +87,9 @@ class StudyTable:
 
 #: By the name of a block.
 TABLES: dict[str, StudyTable] = {
+    "results": StudyTable(
+        "small-gpu", ("first-pass", "ngram-5", "unilm", "bilm", "tta", "ngram-5-and-tta"), (*SPEECH, STSB)
+    ),
     "small": StudyTable("small", ("first-pass", "ngram-5", "unilm", "bilm", "tta"), (*SPEECH, *BLEU, STSB)),
     "small-seeds": StudyTable(
         "small-seeds",
