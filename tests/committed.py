@@ -34,7 +34,8 @@ def _archive() -> Path | None:
     if done.returncode:
         return None
     with tarfile.open(fileobj=BytesIO(done.stdout)) as archive:
-        archive.extractall(_KEPT.name, filter="data")
+        # Python 3.11.0 to 3.11.3 know no filter; the archive is git's own of this repository.
+        archive.extractall(_KEPT.name, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
     return Path(_KEPT.name)
 
 
