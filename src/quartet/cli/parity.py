@@ -17,6 +17,7 @@ import typer
 
 import quartet
 from quartet.errors import InputError, user_errors
+from quartet.evaluation.intervals import LEAST_UNITS
 from quartet.files import write_json
 from quartet.nbest.formats import Reading
 from quartet.nbest.rerank import Candidates, weight_grid
@@ -212,10 +213,12 @@ def lines(found: dict[str, Any]) -> list[str]:
         return with_interval(Measure(**figure), sign)
 
     wer, scores, sizes = found["wer"], found["scores"], found["bytes"]
+    few = f"no p: fewer than {LEAST_UNITS} utterances, or none that differ"
+    tested = few if wer["p_value"] is None else f"p = {wer['p_value']:.4f}"
     rows = [
         ("weight", f"{found['weight']:g}, {found['lists']['lists']} lists, {found['threads']} threads"),
         ("WER, %", f"{shown(wer['model'])} -> {shown(wer['exported'])}; first pass {wer['first_pass']:.2f}"),
-        ("difference", f"{shown(wer['difference'], sign=True)}, p = {wer['p_value']:.4f}"),
+        ("difference", f"{shown(wer['difference'], sign=True)}, {tested}"),
         ("at any weight", f"{found['wer_at_any_weight']:.2f} at most"),
         ("other choices", f"{found['choices']} lists"),
         (
