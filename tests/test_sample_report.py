@@ -54,7 +54,11 @@ def test_models_of_a_family_are_of_one_size_and_trained_for_equally_many_steps(r
 
 
 def test_every_score_has_an_interval_that_holds_it(rows: Rows) -> None:
+    """But the F1 of the baseline that finds nothing, 0 in every text: what does not differ has none."""
     for row in rows:
+        if (row.system, row.metric) == ("majority", "f1"):
+            assert (row.value, row.ci_low, row.ci_high) == (0.0, None, None)
+            continue
         if row.metric in ("ppl", "pppl", "wer", "pearson", "spearman", "accuracy", "f1"):
             assert row.ci_low is not None and row.ci_high is not None, row
             assert row.ci_low <= row.value <= row.ci_high, row
