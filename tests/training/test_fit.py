@@ -15,7 +15,7 @@ from quartet.models.architectures import build_for
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.callbacks import Progress, ResumePoint
-from quartet.training.fit import Trained, fit
+from quartet.training.fit import Trained, fit, set_precision
 from quartet.training.from_bert import fill
 from quartet.training.optim import build_optimiser, schedule
 from tests.bert import save_bert
@@ -135,8 +135,20 @@ def test_mixed_precision(small_corpus: Small, tmp_path: Path) -> None:
     assert mixed.curve != full.curve
     assert mixed.curve[-1][1] == pytest.approx(full.curve[-1][1], abs=0.05)
     assert all(tensor.dtype == torch.float32 for tensor in mixed.network.state_dict().values())
-    with pytest.raises(InputError, match=r"training\.precision: fp16 cannot be used on cpu"):
-        train(small_corpus, "tta", tmp_path / "a.ckpt", precision="fp16")
+    for precision in ("fp16", "tf32"):
+        with pytest.raises(InputError, match=rf"training\.precision: {precision} cannot be used on cpu"):
+            train(small_corpus, "tta", tmp_path / "a.ckpt", precision=precision)
+
+
+def test_products_are_tf32_where_it_is_asked_for_alone() -> None:
+    """Of our own trainings, of translators and of fine-tunings: all take their precision from here."""
+    products = torch.backends.cuda.matmul
+    assert set_precision("tf32", "cuda") == "32-true"
+    assert products.allow_tf32
+    for precision in ("bf16", "fp16", "fp32"):
+        set_precision("tf32", "cuda")
+        set_precision(precision, "cuda")
+        assert not products.allow_tf32
 
 
 @pytest.mark.parametrize("kind", ["tta", "unilm", "segabert", "segatron-xl"])

@@ -141,12 +141,13 @@ class _Validation(IterableDataset[Labelled]):
             yield self.label(batch if count == 1 else batch.split(count)[processes.rank()], step)
 
 
-def lightning_precision(precision: str, device: str) -> Literal["32-true", "bf16-mixed", "16-mixed"]:
-    """Lightning's word for a precision.
+def set_precision(precision: str, device: str) -> Literal["32-true", "bf16-mixed", "16-mixed"]:
+    """Lightning's word for a precision; it also sets whether a GPU's products of float32 are TF32 from here on.
 
     Raises:
         InputError: fp16 or tf32 without a GPU, which has no use for it.
     """
+    torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
     if precision == "fp32":
         return "32-true"
     if precision == "bf16":
@@ -205,7 +206,7 @@ def fit(
         InputError: the corpus is encoded with another tokenizer, a split is empty, the loss or the gradient is no
             longer a number, or a setting does not fit the device, the vocabulary or the BERT to start from.
     """
-    precision = lightning_precision(training.precision, device)
+    precision = set_precision(training.precision, device)
     if precision == "16-mixed" and machine.strategy == "fsdp":
         raise InputError(
             "trainer.strategy", "fsdp does not train in fp16", "take training.precision bf16, or ddp"
@@ -225,7 +226,6 @@ def fit(
                 f"the {split} split", "has no text", "bring more documents, or raise its share of them"
             )
     silence_lightning()
-    torch.backends.cuda.matmul.allow_tf32 = training.precision == "tf32"
     torch.manual_seed(randomness.seed_of(seed, randomness.INITIALISATION))
     network = build_for(model, tokenizer)
     if training.compile:

@@ -19,7 +19,7 @@ from quartet.data.batch import Batch
 from quartet.scoring.language_model import LanguageModel
 from quartet.training import randomness
 from quartet.training.divergence import SEEN_TOGETHER, Watch, WatchedModule
-from quartet.training.fit import lightning_precision, silence_lightning
+from quartet.training.fit import set_precision, silence_lightning
 from quartet.training.optim import build_optimiser
 
 
@@ -121,7 +121,7 @@ def tune(
         devices=1,
         max_steps=training.steps,
         max_epochs=1,
-        precision=lightning_precision(training.precision, device),
+        precision=set_precision(training.precision, device),
         gradient_clip_val=training.clip,
         logger=False,
         enable_checkpointing=False,

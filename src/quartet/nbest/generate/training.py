@@ -24,7 +24,7 @@ from quartet.nbest.generate.translation import build, fill, logits, weights
 from quartet.training import randomness
 from quartet.training.callbacks import PlainFile, Progress, Report, ResumePoint, Steps
 from quartet.training.divergence import REMEDY, SEEN_TOGETHER, Watch, WatchedModule
-from quartet.training.fit import lightning_precision, silence_lightning
+from quartet.training.fit import set_precision, silence_lightning
 from quartet.training.optim import build_optimiser
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def fit_translator(
             raise InputError(
                 f"the {split} text", f"no pair is within max_length {model.max_length}", "raise max_length"
             )
-    precision = lightning_precision(training.precision, device)
+    precision = set_precision(training.precision, device)
     silence_lightning()
     torch.manual_seed(randomness.seed_of(seed, randomness.INITIALISATION))
     network = build(model, vocabulary)
