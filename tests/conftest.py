@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import os
 import shutil
 import sys
@@ -31,6 +33,24 @@ settings.load_profile("repeatable")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long files first, the others in their order."""
     items.sort(key=lambda item: item.path.name not in LONG)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _same_settings_are_parsed_once() -> Iterator[None]:
+    """Reading params.yaml takes 50 ms, most of it YAML, and the same few texts are read thousands of times."""
+    with suppress(ModuleNotFoundError), pytest.MonkeyPatch.context() as patch:
+        from pipeline.params import yaml_file
+
+        parsed = functools.lru_cache(64)(yaml_file.YAML(typ="safe", pure=True).load)
+
+        class Remembering(yaml_file.YAML):  # type: ignore[misc]
+            def load(self, stream: str) -> object:
+                return copy.deepcopy(parsed(stream))
+
+        patch.setattr(yaml_file, "YAML", Remembering)
+        yield
+        return
+    yield
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -27,34 +27,22 @@ from quartet.text.tokenizer import TextTokenizer
 from quartet.text.wikipedia import read_wikipedia
 from quartet.text.wikitext import MEDIA_PREFIXES, paragraphs_of
 from tests.reliability.fuzzing import Target
-from tests.reliability.malformed import (
-    corpora,
-    every_case,
-    label_sets,
-    list_files,
-    lists,
-    ngrams,
-    params,
-    question_sets,
-    similarity_sets,
-    sources,
-    tokenizers,
-    vectors,
-)
-from tests.reliability.malformed.case import as_json, as_jsonl
+from tests.reliability.malformed import corpora, every_case, packed, params, sources, tokenizers
+from tests.reliability.malformed.case import as_json, as_jsonl, parquet, zipped
+from tests.reliability.malformed.glue import as_table, valid_row
+from tests.reliability.malformed.rows import table, valid
 
 Read = Callable[[Path], object]
 
 
-def of_kind(generator: str, kind: str, name: str) -> tuple[bytes, ...]:
+def of_kind(kind: str, name: str) -> tuple[bytes, ...]:
     """The malformed files of a kind."""
-    cases = (case for case in every_case(generator) if case.kind == kind)
-    return tuple(case.files[name] for case in cases if name in case.files)
+    return tuple(case.files[name] for case in every_case() if case.kind == kind and name in case.files)
 
 
 def _nbest(form: str, beam: int | None = None) -> Read:
     """Reads lists strictly and leniently, and writes what was read in our own form, which must read back equal."""
-    name = lists.FORMATS[form][0]
+    name = table("lists")[f"nbest/{form}"]["file"]
 
     def found(at: Path) -> object:
         files = Files(at / name, beam=beam)
@@ -86,13 +74,8 @@ def _wikitext(at: Path) -> object:
     return paragraphs_of(text, MEDIA_PREFIXES)
 
 
-def _vectors(form: VectorFormat) -> Read:
-    name = vectors.NAMES[form]
-
-    def found(at: Path) -> object:
-        return load_vectors(at / name, form, lowercase=True).embed(["the cat"]).means
-
-    return found
+def _vectors(name: str, form: VectorFormat) -> Read:
+    return lambda at: load_vectors(at / name, form, lowercase=True).embed(["the cat"]).means
 
 
 def _tokenizer(at: Path) -> object:
@@ -114,12 +97,12 @@ def targets() -> dict[str, Target]:
     found: dict[str, Target] = {
         "params": Target(
             params.NAME,
-            (as_json(params.valid()), *of_kind("params", "params/yaml", params.NAME)),
+            (as_json(params.valid()), *of_kind("params/yaml", params.NAME)),
             params.read,
         ),
         "wikipedia": Target(
             corpora.DUMP,
-            (corpora.dump(corpora.page(1)).encode(), *of_kind("corpora", "corpus/wikipedia", corpora.DUMP)),
+            (corpora.dump(corpora.page(1)).encode(), *of_kind("corpus/wikipedia", corpora.DUMP)),
             _dump,
         ),
         "wikipedia-bz2": Target(
@@ -130,18 +113,18 @@ def targets() -> dict[str, Target]:
         ),
         "wikitext-markup": Target("page.txt", (MARKUP.encode(),), _wikitext),
         "text": Target(
-            corpora.PROSE,
-            (b"A heron.\n\n\nIt waits.\n", *of_kind("corpora", "corpus/text", corpora.PROSE)),
-            lambda at: list(read_text(at / corpora.PROSE)),
+            "prose.txt",
+            (b"A heron.\n\n\nIt waits.\n", *of_kind("corpus/text", "prose.txt")),
+            lambda at: list(read_text(at / "prose.txt")),
         ),
         "rescored": Target(
             "out.jsonl",
-            (as_jsonl(list_files.WRITTEN), *of_kind("list_files", "nbest/rescored", "out.jsonl")),
+            (valid("nbest/rescored"), *of_kind("nbest/rescored", "out.jsonl")),
             lambda at: read_rescored(at / "out.jsonl"),
         ),
         "words": Target(
             "words.tsv",
-            (b"tiger\tcat\t7.35\n", *of_kind("similarity_sets", "similarity/words", "words.tsv")),
+            (b"tiger\tcat\t7.35\n", *of_kind("similarity/words", "words.tsv")),
             lambda at: read_word_pairs(at / "words.tsv"),
         ),
         "labelled": Target(
@@ -151,7 +134,7 @@ def targets() -> dict[str, Target]:
         ),
         "arpa": Target(
             "model.arpa",
-            (ngrams.SMALL, *(data for data, _ in ngrams.ARPAS.values())),
+            (valid("ngram/arpa"), *of_kind("ngram/arpa", "model.arpa")),
             lambda at: check_start(at / "model.arpa"),
         ),
         "tokenizer": Target("tokenizer.json", (as_json(tokenizers.own()),), _tokenizer),
@@ -167,27 +150,29 @@ def targets() -> dict[str, Target]:
         **_lists(),
         **_sets(),
     }
-    wholes: dict[VectorFormat, bytes] = {
-        "glove": vectors.GLOVE,
-        "word2vec": vectors.WORD2VEC,
-        "word2vec-binary": vectors.BINARY,
+    wholes: dict[VectorFormat, tuple[str, bytes]] = {
+        "glove": ("glove.txt", valid("vectors/glove")),
+        "word2vec": ("vectors.txt", valid("vectors/word2vec")),
+        "word2vec-binary": ("vectors.bin", packed.BINARY),
     }
-    for form, valid in wholes.items():
-        found[f"vectors-{form}"] = Target(vectors.NAMES[form], (valid,), _vectors(form), "binary" not in form)
+    for form, (name, whole) in wholes.items():
+        found[f"vectors-{form}"] = Target(name, (whole,), _vectors(name, form), "binary" not in form)
     return found
 
 
 def _lists() -> dict[str, Target]:
     found: dict[str, Target] = {}
-    for form, (name, valid, texts) in lists.FORMATS.items():
-        seeds = (valid, *(data for data, _ in texts.values()))
-        found[f"nbest-{form}"] = Target(name, seeds, _nbest(form, 2 if form == "nemo" else None))
-    for name, valid in {
+    for kind, settings in table("lists").items():
+        form, name = kind.removeprefix("nbest/"), settings["file"]
+        if form not in ("references", "rescored"):
+            seeds = (valid(kind), *of_kind(kind, name))
+            found[f"nbest-{form}"] = Target(name, seeds, _nbest(form, 2 if form == "nemo" else None))
+    for name, whole in {
         "refs.txt": b"u1 the cat\n",
         "refs.json": b'{"u1": "the cat"}',
         "refs.trn": b"cat (u1)\n",
     }.items():
-        found[f"references-{name}"] = Target(name, (valid,), _references(name))
+        found[f"references-{name}"] = Target(name, (whole,), _references(name))
     return found
 
 
@@ -197,45 +182,30 @@ def _references(name: str) -> Read:
 
 def _sets() -> dict[str, Target]:
     hub: dict[str, Any] = {"sentence1": "a", "sentence2": "b", "label": 0, "idx": 0}
-    parquet = similarity_sets.parquet(
-        sentence1=["a", "b"], sentence2=["c", "d"], score=[0.5, 1.0], label=[0, 1], idx=[0, 1]
-    )
+    columns = parquet(sentence1=["a", "b"], sentence2=["c", "d"], score=[0.5, 1.0], label=[0, 1], idx=[0, 1])
+    glue = b"index\tsentence1\tsentence2\tscore\n0\tA man sings.\tA man is singing.\t4.5\n"
+    nli = b"sentence1\tsentence2\tgold_label\nA man sings.\tA man is quiet.\tcontradiction\n"
     files: dict[str, tuple[str, str, str, bytes]] = {
-        "stsb-csv": ("sts", "stsb", "dev.csv", similarity_sets.PAIR.encode()),
-        "stsb-tsv": ("sts", "stsb", "dev.tsv", similarity_sets.GLUE.encode()),
-        "stsb-parquet": ("sts", "stsb", "dev.parquet", parquet),
-        "sick": ("sts", "sick", "test.txt", similarity_sets.SICK.encode()),
-        "semeval": ("sts", "semeval", "MSRpar.tsv", similarity_sets.SEMEVAL.encode()),
-        "glue-tsv": ("glue", "rte", "dev.tsv", label_sets.as_table(label_sets.valid_row(TASKS["rte"]))),
+        "stsb-csv": ("sts", "stsb", "dev.csv", valid("sts/stsb")),
+        "stsb-tsv": ("sts", "stsb", "dev.tsv", glue),
+        "stsb-parquet": ("sts", "stsb", "dev.parquet", columns),
+        "sick": ("sts", "sick", "test.txt", valid("sts/sick")),
+        "semeval": ("sts", "semeval", "MSRpar.tsv", valid("sts/semeval")),
+        "glue-tsv": ("glue", "rte", "dev.tsv", valid("glue/forms")),
         "glue-jsonl": ("glue", "rte", "dev.jsonl", as_jsonl(hub, hub)),
-        "glue-qqp": (
-            "glue",
-            "qqp",
-            "dev.tsv",
-            label_sets.as_table(label_sets.valid_row(TASKS["qqp"])),
-        ),
-        "nli-jsonl": ("nli", "snli", "dev.jsonl", as_jsonl(label_sets.NLI)),
-        "nli-tsv": ("nli", "mnli", "dev.tsv", label_sets.as_table(label_sets.NLI)),
-        "squad1": ("squad", "squad1", "dev.json", question_sets.squad()),
-        "squad2": (
-            "squad",
-            "squad2",
-            "dev.json",
-            question_sets.squad({**question_sets.QA, "is_impossible": False}),
-        ),
-        "race": ("race", "race", "dev.jsonl", as_jsonl(question_sets.PASSAGE)),
-        "blimp": ("blimp", "blimp", "pairs.jsonl", as_jsonl(question_sets.MINIMAL)),
-        "blimp-zip": (
-            "blimp",
-            "blimp",
-            "pairs.zip",
-            question_sets.zipped(a__jsonl=as_jsonl(question_sets.MINIMAL)),
-        ),
+        "glue-qqp": ("glue", "qqp", "dev.tsv", as_table(valid_row(TASKS["qqp"]))),
+        "nli-jsonl": ("nli", "snli", "dev.jsonl", valid("nli/snli")),
+        "nli-tsv": ("nli", "mnli", "dev.tsv", nli),
+        "squad1": ("squad", "squad1", "dev.json", valid("squad/squad1")),
+        "squad2": ("squad", "squad2", "dev.json", valid("squad/squad2")),
+        "race": ("race", "race", "dev.jsonl", valid("race/race")),
+        "blimp": ("blimp", "blimp", "pairs.jsonl", valid("blimp/blimp")),
+        "blimp-zip": ("blimp", "blimp", "pairs.zip", zipped(a__jsonl=valid("blimp/blimp"))),
     }
     binary = ("stsb-parquet", "blimp-zip")
     return {
-        name: Target(file, (valid,), _set(kind, form, file), text=name not in binary)
-        for name, (kind, form, file, valid) in files.items()
+        name: Target(file, (whole,), _set(kind, form, file), text=name not in binary)
+        for name, (kind, form, file, whole) in files.items()
     }
 
 

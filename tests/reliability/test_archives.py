@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from quartet.errors import InputError
 from quartet.evaluation.sets import blimp
 from tests.imports import ROOT
 from tests.reliability.malformed.case import as_jsonl
-from tests.reliability.malformed.question_sets import MINIMAL
+from tests.reliability.malformed.rows import valid
 
 #: Bytes that the bomb unpacks to (it has a thousandth), and that reading it may take beside what Python itself does.
 UNPACKED, ALLOWED = 300 << 20, 900 << 20
@@ -75,11 +76,12 @@ def test_a_bomb_of_gzip_takes_bounded_memory(tmp_path: Path) -> None:
 def test_names_in_an_archive_are_no_places_to_write_to(tmp_path: Path) -> None:
     inside = tmp_path / "a" / "b"
     inside.mkdir(parents=True)
+    pair = json.loads(valid("blimp/blimp"))
     with zipfile.ZipFile(inside / "pairs.zip", "w") as archive:
         for number, name in enumerate(
             ["../../escaped.jsonl", "/tmp/escaped-quartet.jsonl", "C:\\escaped.jsonl"]
         ):
-            archive.writestr(zipfile.ZipInfo(name), as_jsonl({**MINIMAL, "pairID": str(number)}))
+            archive.writestr(zipfile.ZipInfo(name), as_jsonl({**pair, "pairID": str(number)}))
     assert len(list(blimp.read_blimp(inside / "pairs.zip"))) == 2, "a path that begins with dots is left out"
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["pairs.zip"]
     assert not Path("/tmp/escaped-quartet.jsonl").exists()
@@ -99,7 +101,7 @@ def test_members_that_unpack_to_too_much_are_refused_before_they_are_unpacked(
 def test_a_member_gives_no_more_than_it_says(tmp_path: Path) -> None:
     path = tmp_path / "pairs.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.jsonl", as_jsonl(MINIMAL) * 1000)
+        archive.writestr("a.jsonl", valid("blimp/blimp") * 1000)
     data = bytearray(path.read_bytes())
     central = data.index(b"PK\x01\x02")
     data[central + 24 : central + 28] = (100).to_bytes(4, "little")

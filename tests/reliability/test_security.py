@@ -118,7 +118,9 @@ def test_nothing_runs_what_it_reads() -> None:
 
 def test_no_module_makes_objects_of_what_it_reads() -> None:
     used = {name(path): {module.split(".")[0] for module in imports(path)} for path in SOURCES}
-    assert {path: modules & UNSAFE_MODULES for path, modules in used.items() if modules & UNSAFE_MODULES} == {}
+    assert {
+        path: modules & UNSAFE_MODULES for path, modules in used.items() if modules & UNSAFE_MODULES
+    } == {}
 
 
 def test_nothing_listens_to_other_machines() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from quartet.errors import InputError
 from quartet.nbest.formats import FORMATS, Files, read
-from tests.reliability.malformed import lists
+from tests.reliability.malformed.rows import valid
 
 TABBED = b"u-1\t-1.5\nu-2\t-2.5\n"
 
@@ -17,9 +17,9 @@ TABBED = b"u-1\t-1.5\nu-2\t-2.5\n"
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("name", FORMATS)
 def test_each_format_is_told(name: str, packed: bool, tmp_path: Path) -> None:
-    _, valid, _ = lists.FORMATS[name]
     path = tmp_path / "lists"
-    path.write_bytes(gzip.compress(valid) if packed else valid)
+    whole = valid(f"nbest/{name}")
+    path.write_bytes(gzip.compress(whole) if packed else whole)
     files = Files(path, beam=2 if name == "nemo" else None)
     assert read(None, files) == read(name, files)
 

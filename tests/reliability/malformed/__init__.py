@@ -1,4 +1,4 @@
-"""Inputs that must be refused, made by generators, one file a kind of input.
+"""Inputs that must be refused: tables of files (``*.yaml``), and generators of what no table shows.
 
 python -m tests.reliability.malformed            make all, have the program read each, print the counts
 python -m tests.reliability.malformed FOLDER     write them into a folder, to look at
@@ -13,31 +13,27 @@ from tests.reliability.malformed import (
     checkpoints,
     corpora,
     encoded,
+    glue,
     hugging_face,
-    label_sets,
     list_files,
-    lists,
     ngrams,
+    packed,
     params,
-    question_sets,
-    similarity_sets,
+    rows,
     sources,
     tokenizers,
-    vectors,
 )
 from tests.reliability.malformed.case import Case
 
 __all__ = ["GENERATORS", "Case", "every_case"]
 
 GENERATORS: dict[str, Callable[[], Iterator[Case]]] = {
+    **{name: functools.partial(rows.cases, name) for name in rows.TABLES},
     "params": params.cases,
     "corpora": corpora.cases,
-    "lists": lists.cases,
     "list_files": list_files.cases,
-    "similarity_sets": similarity_sets.cases,
-    "label_sets": label_sets.cases,
-    "question_sets": question_sets.cases,
-    "vectors": vectors.cases,
+    "glue": glue.cases,
+    "packed": packed.cases,
     "ngrams": ngrams.cases,
     "tokenizers": tokenizers.cases,
     "checkpoints": checkpoints.cases,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import re
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,6 +107,25 @@ def gzipped(data: bytes) -> bytes:
 def without(value: Mapping[str, Any], key: str) -> dict[str, Any]:
     """A mapping without one of its keys."""
     return {name: item for name, item in value.items() if name != key}
+
+
+def parquet(**columns: list[Any]) -> bytes:
+    """A Parquet file of some columns."""
+    import pyarrow
+    import pyarrow.parquet
+
+    buffer = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table(columns), buffer)
+    return buffer.getvalue()
+
+
+def zipped(**files: bytes) -> bytes:
+    """An archive of files, whose dots are written as two underscores."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name.replace("__", ".")), data)
+    return buffer.getvalue()
 
 
 def damaged_text(name: str, valid: bytes) -> Iterator[tuple[str, str, bytes, str]]:

@@ -1,4 +1,4 @@
-"""Raw text: dumps of Wikipedia, folders and files of plain text, the WikiText corpora, and their splits."""
+"""Raw text: dumps of Wikipedia, and the splits of a corpus."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import bz2
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from quartet.text.documents import Document
 from quartet.text.plain import read_text
 from quartet.text.segmented import segment_corpus
 from quartet.text.split import Shares
 from quartet.text.wikipedia import MAX_PAGE_CHARACTERS, read_wikipedia
-from quartet.text.wikitext_corpus import read_wikitext
 from tests.reliability.malformed.case import Case
 
-DUMP, PROSE = "dump.xml.bz2", "prose.txt"
+DUMP = "dump.xml.bz2"
 TEXT = "A heron stands in the river. It waits for a fish, and the fish waits too. " * 8
 
 
@@ -38,38 +36,28 @@ PACKED = b"".join(bz2.compress(WHOLE[at : at + 8192], 1) for at in range(0, len(
 
 def cases() -> Iterator[Case]:
     for name, (data, says) in DUMPS.items():
-        yield Case("corpus/wikipedia", name, {DUMP: data}, _documents(read_wikipedia, DUMP), says)
+        yield Case("corpus/wikipedia", name, {DUMP: data}, _articles, says)
     yield Case(
         "corpus/wikipedia",
         "no such file",
         {},
-        _documents(read_wikipedia, DUMP),
+        _articles,
         "dump.xml.bz2: cannot be read",
     )
     yield Case(
         "corpus/wikipedia",
         "a folder",
         {f"{DUMP}/inside": b""},
-        _documents(read_wikipedia, DUMP),
+        _articles,
         "dump.xml.bz2: cannot be read",
     )
-    for name, (files, says) in PLAIN.items():
-        yield Case(
-            "corpus/text",
-            name,
-            files,
-            _documents(read_text, "prose" if "prose/" in str(files) else PROSE),
-            says,
-        )
-    for name, (files, says) in WIKITEXT.items():
-        yield Case("corpus/wikitext", name, files, _documents(read_wikitext, "wikitext"), says)
     for name, (files, shares, says) in SPLITS.items():
         given = {"shares": repr(shares).encode()}  # part of the input
         yield Case("corpus/split", name, {**files, **given}, _segmented(shares), says)
 
 
-def _documents(reader: Callable[[Path], Iterator[Document]], name: str) -> Callable[[Path], list[Document]]:
-    return lambda folder: list(reader(folder / name))
+def _articles(folder: Path) -> object:
+    return list(read_wikipedia(folder / DUMP))
 
 
 def _segmented(shares: tuple[float, float] | None) -> Callable[[Path], object]:
@@ -135,54 +123,6 @@ DUMPS: dict[str, tuple[bytes, str]] = {
         WHOLE.replace(b"<mediawiki>", b'<mediawiki a="1" a="2">', 1),
         "duplicate attribute",
     ),
-}
-
-PLAIN: dict[str, tuple[dict[str, bytes], str]] = {
-    "no such file": ({}, "no such file or folder"),
-    "an empty file": ({PROSE: b""}, "prose.txt: holds no text"),
-    "blank lines alone": ({PROSE: b"\n \n\t\n"}, "prose.txt: holds no text"),
-    "a byte-order mark alone": ({PROSE: b"\xef\xbb\xbf"}, "prose.txt: holds no text"),
-    "Latin-1": ({PROSE: b"The first line.\ncaf\xe9\n"}, "prose.txt:.*not UTF-8"),
-    "UTF-16 with its mark": ({PROSE: "The heron.".encode("utf-16")}, "prose.txt:1: not UTF-8"),
-    "UTF-16 without its mark": ({PROSE: "The heron.".encode("utf-16-le")}, "prose.txt:1: a NUL"),
-    "a NUL": ({PROSE: b"The heron.\n\nIt wa\0its.\n"}, "prose.txt:3: a NUL"),
-    "a picture": ({PROSE: b"\x89PNG\r\n\x1a\n" + bytes(range(256))}, "prose.txt:1: not UTF-8"),
-    "half a character at the end": ({PROSE: "Zoë".encode()[:-1]}, "prose.txt:.*not UTF-8"),
-    "a surrogate": ({PROSE: b"\xed\xa0\x80\n"}, "prose.txt:.*not UTF-8"),
-    "a folder without .txt": ({"prose/a.md": b"text"}, "prose: holds no text"),
-    "a folder of empty files": ({"prose/a.txt": b"", "prose/b.txt": b"\n"}, "prose: holds no text"),
-    "a folder with a bad file": (
-        {"prose/a.txt": b"Well.\n", "prose/b.txt": b"\xff\n"},
-        r"prose/b.txt:1: not UTF-8",
-    ),
-    "a folder with a NUL": (
-        {"prose/a.txt": b"Well.\n", "prose/sub/b.txt": b"\0\n"},
-        r"prose/sub/b.txt:1: a NUL",
-    ),
-}
-
-_article = b" \n = Heron = \n \n It waits . \n"
-_set = {f"wikitext/wiki.{split}.tokens": _article for split in ("train", "valid", "test")}
-WIKITEXT: dict[str, tuple[dict[str, bytes], str]] = {
-    "no folder": ({}, "no such folder"),
-    "a file in its place": ({"wikitext": _article}, "no such folder"),
-    "a folder of other files": ({"wikitext/a.txt": _article}, "holds no WikiText"),
-    "both endings": ({**_set, "wikitext/wiki.train.raw": _article}, "holds .tokens and .raw files"),
-    "no test split": (
-        {path: data for path, data in _set.items() if "test" not in path},
-        "wiki.test.tokens: no such file",
-    ),
-    "an empty split": ({**_set, "wikitext/wiki.valid.tokens": b""}, "wiki.valid.tokens: holds no article"),
-    "text before the first title": (
-        {**_set, "wikitext/wiki.train.tokens": b"It waits .\n" + _article},
-        "wiki.train.tokens:1: text before the first title",
-    ),
-    "no title": ({**_set, "wikitext/wiki.train.tokens": b"\n It waits . \n"}, "text before the first title"),
-    "Latin-1": (
-        {**_set, "wikitext/wiki.test.tokens": _article + b"caf\xe9\n"},
-        "wiki.test.tokens:.*not UTF-8",
-    ),
-    "a NUL": ({**_set, "wikitext/wiki.test.tokens": _article + b"he\0ron\n"}, "wiki.test.tokens:5: a NUL"),
 }
 
 _prose = {f"prose/{name}.txt": b"A heron stands here.\n" for name in "abcd"}

