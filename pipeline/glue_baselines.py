@@ -23,7 +23,7 @@ def baseline_rows(params: Params, dataset: str, examples: GlueSet) -> Iterator[R
                     glue_measures(task, gold_of(task, part), predicted, params.bootstrap, params.seeds[0]),
                     params=params,
                     table="glue",
-                    system=system,
+                    model=system,
                     dataset=dataset,
                     split=split,
                     device="cpu",

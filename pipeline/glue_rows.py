@@ -53,7 +53,7 @@ def rows_of_search(
             measures,
             params=params,
             table="glue",
-            system=model.name,
+            model=model.name,
             dataset=dataset,
             split=split,
             device=model.device,

@@ -19,7 +19,7 @@ from quartet.nbest.rerank import Candidates, Reranking, Selection, weight_grid
 from quartet.nbest.significance import measure, paired_bootstrap
 from quartet.nbest.types import NBest
 from quartet.nbest.word_errors import WordErrorRate
-from quartet.results import Measure, Result
+from quartet.results import Measure, Result, system_name
 
 SPLITS = ("dev", "test")
 
@@ -35,12 +35,18 @@ class Judged:
 
 @dataclass(frozen=True)
 class Ranker:
-    """What a row is of: a system, with what the rows say of it."""
+    """What a row is of: a model and how it is read, with what the rows say of it."""
 
-    system: str
+    model: str
     device: str
     scale: str
     seed: int | None
+    reading: str = ""
+
+    @property
+    def system(self) -> str:
+        """The system's shown name."""
+        return system_name(self.model, self.reading)
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,7 @@ class System:
     """What reranked all sets of lists: a reading of a model, and the seeds of its written results."""
 
     model: str
+    reading: str
     seeds: tuple[int, ...]
 
     def seed(self, seed: int) -> int:
@@ -62,9 +69,9 @@ def systems(params: Params, layout: Layout) -> dict[str, System]:
         InputError: a model has reranked nothing.
     """
     return {
-        system: System(model, tuple(seeds))
+        system_name(model, reading): System(model, reading, tuple(seeds))
         for model in params.evaluate.rerank
-        for system, seeds in read_json(layout.systems(model)).items()
+        for reading, seeds in read_json(layout.systems(model)).items()
     }
 
 
@@ -161,7 +168,8 @@ def _rows(
         measures,
         params=params,
         table=table,
-        system=ranker.system,
+        model=ranker.model,
+        reading=ranker.reading,
         dataset=lists,
         split=split,
         device=ranker.device,

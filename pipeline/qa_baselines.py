@@ -36,7 +36,7 @@ def squad_baselines(params: Params, layout: Layout) -> Iterator[Result]:
                     {metric: measure for metric, measure in measures.items() if metric in KEPT},
                     params=params,
                     table="squad",
-                    system=system,
+                    model=system,
                     dataset=data.name,
                     split=split,
                     device="cpu",
@@ -52,5 +52,5 @@ def race_baselines(params: Params, layout: Layout) -> Iterator[Result]:
                 chosen = Chosen(split, questions, baseline(data.train, questions))
                 scale = f"{len(data.train):,} questions of {data.name}"
                 yield from race_rows(
-                    params, data.name, chosen, system=system, device="cpu", scale=scale, seed=None
+                    params, data.name, chosen, model=system, device="cpu", scale=scale, seed=None
                 )

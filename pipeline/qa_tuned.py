@@ -98,7 +98,7 @@ def chosen(
 def readings(
     settings: QuestionTuning, model: ModelConfig, order_differs: bool
 ) -> Iterator[tuple[str, Positions]]:
-    """Yield (what goes behind the model's name, how questions are read) of each training.
+    """Yield (the name of the reading, how questions are read) of each training.
 
     Args:
         order_differs: the two readings differ for every model; else only for those that see segments, and another
@@ -107,7 +107,7 @@ def readings(
     aware = bool({"sentence", "paragraph"} & set(model.positions))
     for number, positions in enumerate(settings.positions):
         if number == 0 or aware or order_differs:
-            yield ("" if positions == "paper" else f"/{positions}"), positions
+            yield ("" if positions == "paper" else positions), positions
 
 
 def tuning(settings: QuestionTuning, seed: int) -> Tuning:

@@ -10,7 +10,7 @@ from pipeline.progress import say
 from pipeline.results import rows_of
 from quartet.evaluation.race import race_measures
 from quartet.evaluation.sets.race import ChoiceQuestion
-from quartet.results import Measure, Result
+from quartet.results import Measure, Result, system_name
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,15 @@ class Chosen:
 
 
 def race_rows(
-    params: Params, dataset: str, chosen: Chosen, *, system: str, device: str, scale: str, seed: int | None
+    params: Params,
+    dataset: str,
+    chosen: Chosen,
+    *,
+    model: str,
+    reading: str = "",
+    device: str,
+    scale: str,
+    seed: int | None,
 ) -> list[Result]:
     """The rows of one system on one split: the set is <dataset>, its levels <dataset>-middle and <dataset>-high."""
     bootstrap_seed = params.seeds[0] if seed is None else seed
@@ -43,12 +51,15 @@ def race_rows(
             found,
             params=params,
             table="race",
-            system=system,
+            model=model,
+            reading=reading,
             dataset=dataset if part == "all" else f"{dataset}-{part}",
             split=chosen.split,
             device=device,
             scale=scale,
             seed=seed,
         )
-    say(f"{system} on {dataset} {chosen.split}: accuracy {100 * measures['all'].value:.1f} %")
+    say(
+        f"{system_name(model, reading)} on {dataset} {chosen.split}: accuracy {100 * measures['all'].value:.1f} %"
+    )
     return rows

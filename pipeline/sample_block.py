@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pipeline.layout import Layout
 from quartet.report.page import grid
 from quartet.report.published import published
-from quartet.results import Result
+from quartet.results import ONE_BY_ONE, Result, system_name
 
 EXPERIMENT = "sample"
 #: The length at which the T-TA paper states its ratios.
@@ -33,13 +33,15 @@ class Figures:
 
     def trained_elsewhere(self) -> list[str]:
         """The systems that rerank and have vectors, and were not trained in this experiment."""
-        systems = {
-            table: {key[1].removesuffix("-intact") for key in self._rows if key[0] == table}
+        models = {
+            table: {row.model for row in self._rows.values() if row.table == table}
             for table in ("training", "rerank")
         }
-        others = systems["rerank"] - systems["training"]
+        others = models["rerank"] - models["training"]
         return [
-            one for one in sorted(others) if self.row("sts", f"{one}/context", "test", "pearson") is not None
+            one
+            for one in sorted(others)
+            if self.row("sts", system_name(one, "context"), "test", "pearson") is not None
         ]
 
     def count(self, table: str, metric: str) -> str:
@@ -122,7 +124,7 @@ def family(found: Figures) -> list[str]:
                 f"`{system}`",
                 found.text("perplexity", system, "test", "loss", 2),
                 found.text("rerank", system, "test", "wer", 2),
-                found.text("sts", f"{system}/context", "test", "pearson", 1, 100),
+                found.text("sts", system_name(system, "context"), "test", "pearson", 1, 100),
                 "–" if wer is None else f"{wer:.2f}",
                 "–" if stsb is None else f"{stsb:.1f}",
             ]
@@ -187,10 +189,10 @@ def runtime(timed: Figures) -> list[str]:
     found = []
     for use, label in (("sts", "sentence vectors"), ("rerank", "likelihoods")):
         times = {
-            system: timed.row("runtime", f"{system}/{use}", "test", "ms", WORDS)
-            for system in ("tta", "bilm", "bilm-one-by-one")
+            system: timed.row("runtime", system_name(*system), "test", "ms", WORDS)
+            for system in (("tta", use), ("bilm", use), ("bilm", f"{ONE_BY_ONE}/{use}"))
         }
-        tta, batched, single = (times[system] for system in ("tta", "bilm", "bilm-one-by-one"))
+        tta, batched, single = times.values()
         if tta is None or batched is None or single is None:
             return []
         found.append(

@@ -15,7 +15,7 @@ from pipeline.task_sets import sets_of
 from quartet.evaluation.datasets import Floats, SimilaritySet
 from quartet.evaluation.sets.sts import FORMATS, ScoredPair
 from quartet.evaluation.sts import cosine_measures, mean_over_sets, similarities, similarity_set
-from quartet.results import Measure, Result
+from quartet.results import Measure, Result, system_name
 
 TABLE = "sts"
 #: The mean over all sets that are years of SemEval's STS, where there are several.
@@ -40,10 +40,16 @@ class Judged:
 class System:
     """Whose vectors are judged: see :func:`pipeline.results.rows_of`."""
 
-    name: str
+    model: str
     device: str
     scale: str
     seed: int | None = None
+    reading: str = ""
+
+    @property
+    def name(self) -> str:
+        """The system's shown name."""
+        return system_name(self.model, self.reading)
 
 
 def judged_sets(params: Params, layout: Layout) -> list[Judged]:
@@ -110,7 +116,8 @@ def judged_rows(
         measures,
         params=params,
         table=TABLE,
-        system=system.name,
+        model=system.model,
+        reading=system.reading,
         dataset=dataset,
         split=split,
         device=system.device,

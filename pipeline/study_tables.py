@@ -10,7 +10,7 @@ from quartet.errors import InputError
 from quartet.report.cells import Cell, Cells, Place
 from quartet.report.numbers import NONE
 from quartet.report.page import code, grid
-from quartet.results import Result, read_results
+from quartet.results import Result, read_results, system_name
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Figure:
     Attributes:
         label: the row's name.
         place: table, data set, split and metric.
-        reading: what follows a model's name in the system ("/context"); a baseline stands without it.
+        reading: what follows a model's name in the system ("context"); a baseline stands without it.
         digits, scale: the decimals of `scale` times the value.
         bounds: whether an interval follows.
         without: systems whose figure is no figure of this kind.
@@ -37,7 +37,7 @@ class Figure:
     def text(self, cells: Cells, system: str) -> str:
         """The figure of a system: the mean ± its spread over seeds, or the value; a dash where there is none."""
         table, dataset, split, metric = self.place
-        names = (system + self.reading, system)
+        names = (system_name(system, self.reading), system)
         found = (cells.find(Place(table, dataset, split, name, metric)) for name in names)
         cell = next((one for one in found if one is not None), None)
         if cell is None or system in self.without:
@@ -51,14 +51,14 @@ def wer(kind: str) -> Figure:
 
 
 SPEECH = (wer("clean"), wer("other"))
-STSB = Figure("STS-B, Pearson × 100", ("sts", "stsb", "test", "pearson"), "/context", 1, 100)
+STSB = Figure("STS-B, Pearson × 100", ("sts", "stsb", "test", "pearson"), "context", 1, 100)
 LOSS = Figure("validation loss, nats", ("training", "books", "valid", "loss"))
 PPPL = Figure("pseudo-perplexity, test books", ("perplexity", "books", "test", "pppl"), digits=1)
 MNLI = Figure("MNLI, accuracy, %", ("glue", "mnli-part", "dev_matched", "accuracy"), digits=1, scale=100)
 TUNED = Figure(
     "STS, tuned on entailment, Spearman × 100",
     ("sts", "sts-average", "test", "spearman-mean"),
-    "/nli",
+    "nli",
     1,
     100,
 )
@@ -103,7 +103,7 @@ TABLES: dict[str, StudyTable] = {
             *SPEECH,
             *BLEU,
             STSB,
-            Figure("the same, embedding layer", ("sts", "stsb", "test", "pearson"), "/embed", 1, 100),
+            Figure("the same, embedding layer", ("sts", "stsb", "test", "pearson"), "embed", 1, 100),
             Figure(
                 "perplexity, test books",
                 ("perplexity", "books", "test", "ppl"),
@@ -207,10 +207,14 @@ def pairs(name: str, reports: Path) -> list[str]:
 
 
 def _pair(cells: Cells, corpus: str, first: str, second: str) -> Cell:
-    cell = cells.find(Place("perplexity-pairs", corpus, "test", f"{first} - {second}", "loss-difference"))
+    cell = cells.find(
+        Place("perplexity-pairs", corpus, "test", system_name(first, versus=second), "loss-difference")
+    )
     if cell is None:
         raise InputError(
-            f"{first} - {second}", f"is no pair of a report on {corpus}", "name one in PAIRS that is"
+            system_name(first, versus=second),
+            f"is no pair of a report on {corpus}",
+            "name one in PAIRS that is",
         )
     return cell
 

@@ -48,10 +48,9 @@ def metrics(rows: Iterable[Result]) -> Metrics:
     """The figure that each system is judged by, the mean over seeds: of the test set where there is one."""
     values: defaultdict[tuple[str, str, str, str, str], list[float]] = defaultdict(list)
     for row in rows:
-        system, _, reading = row.system.partition("/")
-        whole = reading in MAIN and not system.endswith("-intact") and "/" not in row.dataset
+        whole = row.reading in MAIN and not row.versus and "/" not in row.dataset
         if whole and row.metric in JUDGED_BY.get(row.table, ()):
-            values[system, row.table, row.dataset, row.metric, row.split].append(row.value)
+            values[row.model, row.table, row.dataset, row.metric, row.split].append(row.value)
 
     def preference(key: tuple[str, str, str, str, str]) -> tuple[int, int]:
         _, table, _, metric, split = key

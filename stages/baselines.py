@@ -62,13 +62,15 @@ def rows(
     dataset: str,
     split: str,
     scale: str,
+    reading: str = "",
 ) -> list[Result]:
     """Rows of a system that no seed of ours trained."""
     return rows_of(
         measures,
         params=params,
         table=table,
-        system=system,
+        model=system,
+        reading=reading,
         dataset=dataset,
         split=split,
         device="cpu",
@@ -92,14 +94,13 @@ def unigram(params: Params, layout: Layout) -> list[Result]:
             unknown=UnknownWords([int((ids == UNKNOWN_ID).sum()) for ids in texts.ids]),
         )
         kept = {"entropy": measures["loss"], "ppl": measures["ppl"], "oov": measures["oov"]}
-        system = "unigram" if len(pairs(params)) == 1 else f"unigram/{tokenizer}"
+        reading = "" if len(pairs(params)) == 1 else tokenizer
         valid = EncodedCorpus.open(layout.encoded(corpus, tokenizer), "valid")
         entropy = {"loss": Measure(unigram_entropy([np.asarray(valid.ids)]), len(valid.ids))}
         scale = "frequencies of the validation tokens themselves"
-        found += rows(params, entropy, "training", system, corpus, "valid", scale)
-        found += rows(
-            params, kept, "perplexity", system, corpus, "test", "frequencies of the test tokens themselves"
-        )
+        found += rows(params, entropy, "training", "unigram", corpus, "valid", scale, reading)
+        scale = "frequencies of the test tokens themselves"
+        found += rows(params, kept, "perplexity", "unigram", corpus, "test", scale, reading)
     return found
 
 
@@ -142,14 +143,15 @@ def word2vec(params: Params, layout: Layout) -> list[Result]:
         train = EncodedCorpus.open(layout.encoded(corpus, name), "train")
         sentences = [train.sentence(index) for index in range(len(train))]
         table = train_word2vec(sentences, tokenizer.vocab_size, config, seed)
-        system = "word2vec" if len(pairs(params)) == 1 else f"word2vec/{corpus}-{name}"
+        reading = "" if len(pairs(params)) == 1 else f"{corpus}-{name}"
         scale = f"{config.dimension} dimensions, {config.epochs} epochs, {corpus} ({len(train.ids) / 1e6:.2f} M tokens)"
         for dataset, word_pairs in words:
             assert isinstance(word_pairs, WordPairs)
             measures = word_measures(word_pairs, tokenizer, table, params.bootstrap, seed)
-            found += rows(params, measures, "wordsim", system, dataset, "test", scale)
+            found += rows(params, measures, "wordsim", "word2vec", dataset, "test", scale, reading)
         vectors = mean_vectors(tokenizer, table, texts)
-        found += similarity_rows(params, sets, texts, vectors, System(system, "cpu", scale))
+        system = System("word2vec", "cpu", scale, reading=reading)
+        found += similarity_rows(params, sets, texts, vectors, system)
     return found
 
 

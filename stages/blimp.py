@@ -13,7 +13,7 @@ from pipeline.task_sets import sets_of
 from quartet.evaluation.blimp import blimp_measures, choices, gathered
 from quartet.evaluation.intervals import Floats
 from quartet.evaluation.sets.blimp import MinimalPair
-from quartet.results import Result, write_results
+from quartet.results import Result, system_name, write_results
 from quartet.scoring.engine import score_all
 
 
@@ -30,7 +30,7 @@ def blimp(name: str) -> None:
         for model, seed in scorers(params, name):
             for dataset, pairs in sets.items():
                 good, bad = scored(model, pairs, f"{name} on {dataset}")
-                for system, mean in ((name, False), (f"{name}/mean", True)):
+                for reading, mean in (("", False), ("mean", True)):
                     found = blimp_measures(pairs, choices(good, bad, mean), params.bootstrap, seed)
                     for part, measures in found.items():
                         if mean and part and not part.startswith("field/"):
@@ -39,14 +39,16 @@ def blimp(name: str) -> None:
                             measures,
                             params=params,
                             table="blimp",
-                            system=system,
+                            model=name,
+                            reading=reading,
                             dataset=f"{dataset}/{part}" if part else dataset,
                             split="test",
                             device=model.device,
                             scale=model.scale,
                             seed=seed,
                         )
-                    say(f"{system} on {dataset}: accuracy {100 * found['']['accuracy'].value:.1f} %")
+                    accuracy = 100 * found[""]["accuracy"].value
+                    say(f"{system_name(name, reading)} on {dataset}: accuracy {accuracy:.1f} %")
         write_results(layout.rows("blimp", name), rows)
 
 

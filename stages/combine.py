@@ -86,7 +86,7 @@ def combine_pair(
         {"share": Measure(found.share, len(found.reranking.reranked.counts))},
         params=params,
         table="rerank",
-        system=system,
+        model=system,
         dataset=name,
         split="test",
         device=ranker.device,

@@ -15,7 +15,7 @@ from pipeline.settings import load
 from pipeline.stage import stage_run
 from quartet.nbest.compare import compare
 from quartet.nbest.rescored import read_rescored
-from quartet.results import Measure, Result, write_results
+from quartet.results import Measure, Result, system_name, write_results
 
 
 def compare_systems() -> None:
@@ -34,7 +34,10 @@ def compare_systems() -> None:
 def compare_on(params: Params, layout: Layout, name: str, seed: int) -> list[Result]:
     """Every pair on one set of lists."""
     metric = metric_of(params.nbest[name])
-    written = {system: read_rescored(path) for system, path in results_of(params, layout, name, seed).items()}
+    written = {
+        (model, reading): read_rescored(path)
+        for (model, reading), path in results_of(params, layout, name, seed).items()
+    }
     rows: list[Result] = []
     for ours, theirs in itertools.combinations(written, 2):
         found = compare(written[theirs], written[ours], metric, params.bootstrap, seed)
@@ -53,7 +56,9 @@ def compare_on(params: Params, layout: Layout, name: str, seed: int) -> list[Res
             measures,
             params=params,
             table="rerank-pairs",
-            system=f"{ours} - {theirs}",
+            model=ours[0],
+            reading=ours[1],
+            versus=system_name(*theirs),
             dataset=name,
             split="test",
             device="cpu",
@@ -63,15 +68,17 @@ def compare_on(params: Params, layout: Layout, name: str, seed: int) -> list[Res
     return rows
 
 
-def results_of(params: Params, layout: Layout, name: str, seed: int) -> dict[str, Path]:
-    """The written lists of each system with one seed."""
+def results_of(params: Params, layout: Layout, name: str, seed: int) -> dict[tuple[str, str], Path]:
+    """The written lists of each model and reading with one seed."""
     found = {
-        system: layout.reranked(layout.rescored(of.model), of.seed(seed), system, name, "test")
+        (of.model, of.reading): layout.reranked(
+            layout.rescored(of.model), of.seed(seed), system, name, "test"
+        )
         for system, of in systems(params, layout).items()
     }
     for pair in params.rerank.combine:
         system = combined_name(pair)
-        found[system] = layout.reranked(layout.combined, seed, system, name, "test")
+        found[system, ""] = layout.reranked(layout.combined, seed, system, name, "test")
     return found
 
 

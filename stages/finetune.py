@@ -42,7 +42,7 @@ def finetune(name: str) -> None:
                     measures,
                     params=params,
                     table="classification",
-                    system=name,
+                    model=name,
                     dataset=dataset,
                     split="cross-validation",
                     device=model.device,

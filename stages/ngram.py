@@ -45,7 +45,7 @@ def ngram(name: str) -> None:
             measured,
             params=params,
             table="perplexity",
-            system=name,
+            model=name,
             dataset=settings.corpus,
             split="test",
             device=model.device,

@@ -48,7 +48,7 @@ def nli(name: str) -> None:
                 warmup=params.nli.warmup,
                 seed=model.seed,
             )
-            before = System(f"{name}/untuned", model.device, model.scale, model.seed)
+            before = System(name, model.device, model.scale, model.seed, "untuned")
             rows += likeness_rows(params, likeness, texts, embed(model, texts), before)
             starts = {"": model}
             if params.nli.random_control:
@@ -62,13 +62,14 @@ def nli(name: str) -> None:
                         one, pairs, len(LABELS), settings, params.nli.max_length, weights, shown.set
                     )
                 system = System(
-                    f"{name}/{start}" if start else name,
+                    name,
                     model.device,
                     f"{one.scale}, tuned on {sets.scale} (epochs: {params.nli.epochs})",
                     model.seed,
+                    start,
                 )
                 rows += accuracy_rows(params, sets, found, system)
-                encoder = dataclasses.replace(system, name=f"{name}/{start}-nli" if start else f"{name}/nli")
+                encoder = dataclasses.replace(system, reading=f"{start}-nli" if start else "nli")
                 rows += likeness_rows(params, likeness, texts, found.embed(texts), encoder)
         write_results(layout.rows("nli", name), rows)
     for weights in kept:

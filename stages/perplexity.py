@@ -78,7 +78,7 @@ def perplexity(name: str) -> None:
                     measures,
                     params=params,
                     table=table,
-                    system=name,
+                    model=name,
                     dataset=model.corpus,
                     split=split,
                     device=language_model.device,

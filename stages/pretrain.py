@@ -262,7 +262,7 @@ def rows_of_seed(params: Params, name: str, seed: int, folder: Path, device: str
         measures,
         params=params,
         table="training",
-        system=name,
+        model=name,
         dataset=model.corpus,
         split="valid",
         device=device,

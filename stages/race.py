@@ -29,7 +29,7 @@ def race(name: str) -> None:
             for data in race_sets(params, layout):
                 segmenter = punkt(params, data.train)
                 for model in trained(params, name):
-                    for suffix, positions in readings(params.race, model.card.model, order_differs=True):
+                    for reading, positions in readings(params.race, model.card.model, order_differs=True):
                         found, weights = chosen(params, layout, model, data, segmenter, positions)
                         kept.append(weights)
                         for one in found:
@@ -37,12 +37,15 @@ def race(name: str) -> None:
                                 params,
                                 data.name,
                                 one,
-                                system=f"{name}{suffix}",
+                                model=name,
+                                reading=reading,
                                 device=model.device,
                                 scale=f"{model.scale}, {data.scale}",
                                 seed=model.seed,
                             )
-                            stem = f"{data.name}.{one.split}{suffix.replace('/', '.')}.seed-{model.seed}"
+                            stem = (
+                                f"{data.name}.{one.split}{f'.{reading}' if reading else ''}.seed-{model.seed}"
+                            )
                             write_choices(folder / f"{stem}.json", one.questions, one.options)
         write_results(layout.rows("race", name), rows)
     clear(kept)

@@ -120,7 +120,7 @@ def durations(params: Params, layout: Layout) -> list[Result]:
                 measures,
                 params=params,
                 table="duration",
-                system=stage,
+                model=stage,
                 dataset=variant,
                 split=row["name"],
                 device=row.get("device", NOT_NOTED),

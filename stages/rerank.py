@@ -11,7 +11,7 @@ from pipeline.scorers import Scorer, scorers
 from pipeline.settings import load
 from pipeline.stage import stage_run
 from quartet.files import atomic_path, write_json
-from quartet.results import Result, write_results
+from quartet.results import INTACT, Result, write_results
 
 
 def rerank(name: str) -> None:
@@ -26,23 +26,23 @@ def rerank(name: str) -> None:
             each: {split: judged(params, layout, each, split) for split in SPLITS} for each in params.nbest
         }
         for model, seed in scorers(params, name):
-            for system, masked in readings(model, name):
-                ranker = Ranker(system, model.device, model.scale, seed)
+            for how, masked in readings(model):
+                ranker = Ranker(name, model.device, model.scale, seed, how)
                 reading = Reading(model, masked, ranker, layout.rescored(name), kept)
                 for list_name, splits in sets.items():
                     found, lines = rerank_lists(params, layout, reading, list_name, splits)
                     rows += found
                     curves += lines
-                made.setdefault(system, []).append(seed)
+                made.setdefault(how, []).append(seed)
         write_json(layout.systems(name), made)
         with atomic_path(layout.wer_curve(name)) as temporary:
             temporary.write_text("\n".join(curves) + "\n", encoding="utf-8")
         write_results(layout.rows("rerank", name), rows)
 
 
-def readings(model: Scorer, name: str) -> list[tuple[str, bool]]:
-    """The systems that the model `name` makes: a masked one can also read the intact input (the papers' biLM\\M)."""
-    return [(name, True), *([(f"{name}-intact", False)] if model.masks else [])]
+def readings(model: Scorer) -> list[tuple[str, bool]]:
+    """The readings of a model: a masked one can also read the intact input (the papers' biLM\\M)."""
+    return [("", True), *([(INTACT, False)] if model.masks else [])]
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ def texts_of(params: Params, layout: Layout) -> list[Texts]:
 
 def measured(params: Params, timings: list[Timing], device: str) -> list[Result]:
     """The rows of one device: times, spreads, tokens, ratios and exponents."""
-    of_system = {timing.name: timing.system for timing in timings}
+    of_name = {timing.name: timing for timing in timings}
     found: dict[tuple[str, str], dict[str, Measure]] = {}
     for timing in timings:
         place = timing.name, timing.texts.name
@@ -121,12 +121,13 @@ def measured(params: Params, timings: list[Timing], device: str) -> list[Result]
             measures,
             params=params,
             table="runtime",
-            system=name,
+            model=of_name[name].system.of,
+            reading=of_name[name].system.reading(of_name[name].use),
             dataset=dataset,
             split=SPLITS[device],
             device=device_name(device),
-            scale=of_system[name].scale,
-            seed=of_system[name].seed,
+            scale=of_name[name].system.scale,
+            seed=of_name[name].system.seed,
         )
     ]
 

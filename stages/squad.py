@@ -15,7 +15,7 @@ from pipeline.stage import stage_run
 from pipeline.trained import trained
 from quartet.evaluation.squad import squad_measures, write_predictions
 from quartet.files import atomic_dir
-from quartet.results import Result, write_results
+from quartet.results import Result, system_name, write_results
 
 
 def squad(name: str) -> None:
@@ -31,7 +31,7 @@ def squad(name: str) -> None:
                 segmenter = punkt(params, data.train)
                 second = params.tasks[data.name].format == "squad2"
                 for model in trained(params, name):
-                    for suffix, positions in readings(params.squad, model.card.model, order_differs=False):
+                    for reading, positions in readings(params.squad, model.card.model, order_differs=False):
                         found, weights = answered(params, layout, model, data, segmenter, positions)
                         kept.append(weights)
                         for split, (questions, predictions) in found.items():
@@ -40,18 +40,18 @@ def squad(name: str) -> None:
                                 measures,
                                 params=params,
                                 table="squad",
-                                system=f"{name}{suffix}",
+                                model=name,
+                                reading=reading,
                                 dataset=data.name,
                                 split=split,
                                 device=model.device,
                                 scale=f"{model.scale}, {data.scale}",
                                 seed=model.seed,
                             )
-                            stem = f"{data.name}.{split}{suffix.replace('/', '.')}.seed-{model.seed}"
+                            stem = f"{data.name}.{split}{f'.{reading}' if reading else ''}.seed-{model.seed}"
                             write_predictions(folder, stem, predictions, second)
-                            say(
-                                f"{name}{suffix} on {data.name} {split}: F1 {100 * measures['f1'].value:.1f} %"
-                            )
+                            shown = f"{system_name(name, reading)} on {data.name} {split}"
+                            say(f"{shown}: F1 {100 * measures['f1'].value:.1f} %")
         write_results(layout.rows("squad", name), rows)
     clear(kept)
 

@@ -16,7 +16,7 @@ from pipeline.stage import stage_run
 from quartet.errors import InputError
 from quartet.export.scorer import ExportedLM
 from quartet.ngram.score import NgramLM
-from quartet.results import Result, write_results
+from quartet.results import INTACT, Result, system_name, write_results
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.pretrained import PretrainedLM
 from quartet.scoring.reading import Layer
@@ -44,7 +44,7 @@ def sts(name: str) -> None:
                 raise InputError(f"params.yaml: evaluate.sts: {name}", "an n-gram model has no vectors")
             seed = None if name in params.pretrained else model.seed  # trained with none of the experiment's
             for reading, vectors in readings(model, name, texts):
-                system = System(reading, model.device, model.scale, seed)
+                system = System(name, model.device, model.scale, seed, reading)
                 rows += similarity_rows(params, sets, texts, vectors, system)
         write_results(layout.rows("sts", name), rows)
 
@@ -52,18 +52,18 @@ def sts(name: str) -> None:
 def readings(
     model: LanguageModel | ExportedLM | PretrainedLM, name: str, texts: list[str]
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield (system, vectors of the texts) for each reading, one at a time.
+    """Yield (name of the reading, vectors of the texts), one at a time.
 
     The context of a masked model is read both by mask-and-predict and with its input intact, as in the T-TA paper's
     Table 3. Every text is read as one sentence, by models with segment positions too.
     """
-    ways = [(f"{name}/{READINGS[layer]}", layer, True) for layer in model.layers]
+    ways = [(READINGS[layer], layer, True) for layer in model.layers]
     if model.masks:
-        ways.insert(1, (f"{name}-intact/context", "context", False))
-    for system, layer, masked in ways:
-        with bar(system) as shown:
+        ways.insert(1, (f"{INTACT}/{READINGS['context']}", "context", False))
+    for reading, layer, masked in ways:
+        with bar(system_name(name, reading)) as shown:
             vectors = model.embed(texts, layer, masked, shown.set)
-        yield system, vectors
+        yield reading, vectors
 
 
 if __name__ == "__main__":

@@ -234,7 +234,7 @@ def rows_of_translator(
             found,
             params=params,
             table="training",
-            system=name,
+            model=name,
             dataset=name,
             split=split,
             device=manifest["device"],

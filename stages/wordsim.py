@@ -32,7 +32,7 @@ def wordsim(name: str) -> None:
                     measures,
                     params=params,
                     table="wordsim",
-                    system=name,
+                    model=name,
                     dataset=dataset,
                     split="test",
                     device=model.device,

@@ -287,7 +287,7 @@ def _mean(values: Floats, counts: Floats) -> Floats:
 
 
 def _row(found: Measure, seed: int) -> Result:
-    where = {"experiment": "", "table": "", "system": "", "dataset": "", "split": "", "metric": ""}
+    where = {"experiment": "", "table": "", "model": "", "dataset": "", "split": "", "metric": ""}
     return Result(
         **where,
         value=found.value,

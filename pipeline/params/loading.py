@@ -14,6 +14,7 @@ from pipeline.params.checked import checked, nearest
 from pipeline.params.sections import TASK_STAGES, Params
 from pipeline.params.yaml_file import read_yaml
 from quartet.errors import InputError
+from quartet.results import INTACT, system_name
 
 #: How the name of a block begins that holds YAML anchors for others, and is no setting itself.
 ANCHORS = "x-"
@@ -104,9 +105,10 @@ def _check_references(params: Params, place: str) -> None:
             if names.count(name) > 1:
                 raise InputError(f"{place}: {where}", f"{name!r} is listed twice")
     for pair in params.rerank.combine:
+        alone = {**dict.fromkeys(params.evaluate.rerank)}
+        intact = {system_name(name, INTACT): name for name in alone}
         for name in pair:
-            alone = {**dict.fromkeys(params.evaluate.rerank)}
-            known("rerank.combine", name if name in alone else name.removesuffix("-intact"), alone, "system")
+            known("rerank.combine", intact.get(name, name), alone, "system")
     if params.evaluate.rerank and not params.nbest:
         raise InputError(
             f"{place}: evaluate.rerank", "there are no lists to rerank", "fill nbest, or empty this list"

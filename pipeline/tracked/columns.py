@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from statistics import fmean
 
-from pipeline.tracked.names import is_reading
 from quartet.results import Result
 
 #: Tables of which a metric and a data set say enough; the name of another stands behind them.
@@ -19,8 +18,8 @@ Point = tuple[str, float, int]
 
 
 def reading_of(row: Result, system: str) -> str:
-    """How the model `system` was read, ``context`` for ``tta/context``; empty for the model itself."""
-    return row.system[len(system) + 1 :] if is_reading(row.system, system) else ""
+    """How the model `system` was read; empty for a system that is no model's reading."""
+    return row.reading if row.model == system else ""
 
 
 def column(row: Result, system: str) -> str:

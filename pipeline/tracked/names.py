@@ -63,17 +63,9 @@ def metric_name(row: Result, variant: str) -> str:
     ``rerank/sample-speech/test/wer`` for tta in the run of tta, ``…/wer/context`` for tta/context, ``…/wer/intact``
     for bilm-intact in the run of bilm, ``…/wer/first-pass`` for a baseline.
     """
-    system = row.system
-    if variant and system == variant:
-        system = ""
-    elif variant and is_reading(system, variant):
-        system = system[len(variant) + 1 :]
+    own = variant == row.model and not row.versus
+    system = row.reading if own else row.system
     return "/".join(part for part in (row.table, row.dataset, row.split, row.metric, system) if part)
-
-
-def is_reading(system: str, model: str) -> bool:
-    """Whether a system is a way to read a model: ``tta/context`` of tta, ``bilm-intact/context`` of bilm."""
-    return system.startswith((f"{model}/", f"{model}-intact"))
 
 
 def stage_params(params: Params, stage: str, variant: str, named: bool = False) -> dict[str, str]:

@@ -21,7 +21,7 @@ from pipeline.tracked.columns import columns_of, mean, points_of, reading_of
 from pipeline.tracked.depends import settings_of
 from pipeline.tracked.found import curve_points
 from pipeline.tracked.inputs import Input, inputs
-from pipeline.tracked.names import is_reading, model_tags, run_tags
+from pipeline.tracked.names import model_tags, run_tags
 from quartet.results import Result
 
 STAGE = "model"
@@ -163,12 +163,10 @@ def earlier_name(system: str, had: Mapping[str, str], now: Mapping[str, str] | N
 def grouped(params: Params, rows: Iterable[Result]) -> dict[str, list[Result]]:
     """The rows of each model with those of its readings, models first, in the order of params.yaml."""
     named = [*params.models, *params.pretrained, *params.ngrams, *params.vectors]
-    longest = sorted(named, key=len, reverse=True)
     found: defaultdict[str, list[Result]] = defaultdict(list, {name: [] for name in named})
     for row in rows:
         if row.table not in ASIDE:
-            owner = next((n for n in longest if row.system == n or is_reading(row.system, n)), row.system)
-            found[owner].append(row)
+            found[row.model if row.model in named else row.system].append(row)
     return {name: own for name, own in found.items() if own}
 
 

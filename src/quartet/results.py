@@ -40,14 +40,25 @@ class Measure:
         )
 
 
+#: Readings of another input, or of copies one at a time: their words stand behind the model's name with a dash.
+INTACT, ONE_BY_ONE = "intact", "one-by-one"
+
+
+def system_name(model: str, reading: str = "", versus: str = "") -> str:
+    """What a system is called wherever it is shown: ``tta/context``, ``bilm-intact/context``, ``tta - unilm``."""
+    mark = "-" if reading.startswith((INTACT, ONE_BY_ONE)) else "/" if reading else ""
+    return f"{model}{mark}{reading}" + (f" - {versus}" if versus else "")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """A line of results.jsonl.
 
     Attributes:
         table: perplexity, rerank, sts, wordsim, classification, runtime, training, ...
-        system: a model's name in params.yaml or a baseline (first-pass, oracle, word2vec, majority, ...);
-            a variant of reading is part of it: ``tta/context``.
+        model: a model's name in params.yaml, two of them together, or a baseline (first-pass, oracle, word2vec, ...).
+        reading: how the model was read or used: ``context``, ``intact``, ``layer-1``, ``one-by-one/sts``, ...
+        versus: the name of the second system where the figure is a difference of two.
         metric: ppl, pppl, wer, pearson, accuracy, ms, ...
         n: the number of items behind the value (utterances, pairs, tokens, repeats).
         seed: the training seed, None for what has none.
@@ -57,7 +68,9 @@ class Result:
 
     experiment: str
     table: str
-    system: str
+    model: str
+    reading: str = ""
+    versus: str = ""
     dataset: str
     split: str
     metric: str
@@ -73,6 +86,11 @@ class Result:
 
     def __post_init__(self) -> None:
         Measure(self.value, self.n, self.ci_low, self.ci_high)
+
+    @property
+    def system(self) -> str:
+        """The system's shown name."""
+        return system_name(self.model, self.reading, self.versus)
 
     @property
     def key(self) -> tuple[str, str, str, str, str, int]:
@@ -95,7 +113,7 @@ def write_results(path: str | Path, results: Iterable[Result]) -> None:
     for before, after in itertools.pairwise(rows):
         if before.key == after.key:
             raise ValueError(f"two results for {before.key}")
-    write_jsonl(path, (dataclasses.asdict(row) for row in rows))
+    write_jsonl(path, ({"system": row.system, **dataclasses.asdict(row)} for row in rows))
 
 
 def read_results(path: str | Path) -> list[Result]:
@@ -107,7 +125,11 @@ def read_results(path: str | Path) -> list[Result]:
     results = []
     for number, row in read_jsonl(path):
         try:
-            results.append(_RESULT.validate_json(json.dumps(row), strict=True))
+            system = row.pop("system", None)
+            result = _RESULT.validate_json(json.dumps(row), strict=True)
+            if result.system != system:
+                raise ValueError(f"system: {system!r}, and its fields make {result.system!r}")
+            results.append(result)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             key = ".".join(str(part) for part in first["loc"])

@@ -39,7 +39,7 @@ def duration(split: str, seconds: float, device: str) -> Result:
     return Result(
         experiment="one",
         table="duration",
-        system="pretrain",
+        model="pretrain",
         dataset="tta",
         split=split,
         metric="seconds",
@@ -62,7 +62,7 @@ def test_the_list_of_reports_has_what_their_durations_say(tmp_path: Path, place:
         duration("train/seed-2", 5400, "A"),
         duration("total", 9999, "C"),
     ]
-    write_results(path, [*rows, replace(rows[0], system="translate")])
+    write_results(path, [*rows, replace(rows[0], model="translate")])
     before = [
         "| report | asks | trainings | on | hours | code |",
         "|:--|",
@@ -104,7 +104,7 @@ def test_a_model_that_came_trained_has_a_row_and_says_its_scale() -> None:
     results = [row for row in results if not row.system.startswith("tta-books")]
     own = {"rerank": ("wer", "wer-difference"), "sts": ("pearson",)}
     more = [
-        replace(row, system=row.system.replace("tta", "tta-books"), scale="13.89 M parameters, books")
+        replace(row, model="tta-books", scale="13.89 M parameters, books")
         for row in results
         if row.system in ("tta", "tta/context") and row.metric in own.get(row.table, ())
     ]

@@ -46,13 +46,13 @@ def test_a_limit_is_spread_over_all(limit: int, kept: int) -> None:
 def test_the_released_reading_is_a_second_training_only_where_it_differs() -> None:
     both = Squad(positions=("paper", "released"))
     aware, plain = small(**KINDS["segabert"]), small(**KINDS["bilm"])
-    assert list(readings(both, aware, order_differs=False)) == [("", "paper"), ("/released", "released")]
+    assert list(readings(both, aware, order_differs=False)) == [("", "paper"), ("released", "released")]
     assert list(readings(both, plain, order_differs=False)) == [("", "paper")]
     assert list(readings(Race(positions=("paper", "released")), plain, order_differs=True)) == [
         ("", "paper"),
-        ("/released", "released"),
+        ("released", "released"),
     ]
-    assert list(readings(Squad(positions=("released",)), plain, False)) == [("/released", "released")]
+    assert list(readings(Squad(positions=("released",)), plain, False)) == [("released", "released")]
 
 
 def test_the_papers_settings_are_the_defaults() -> None:

@@ -12,6 +12,7 @@ from pipeline.results import MEASURING, read_rows, results, rows_of, timings
 from quartet.errors import InputError
 from quartet.files import sha256, write_json
 from quartet.results import Measure, Result, write_results
+from tests.named import named
 
 
 def row(params: Params, table: str, system: str, value: float = 0.5) -> Result:
@@ -20,7 +21,7 @@ def row(params: Params, table: str, system: str, value: float = 0.5) -> Result:
         {"wer": Measure(value, 3, 0.4, 0.6)},
         params=params,
         table=table,
-        system=system,
+        **named(system),
         dataset="sample-speech",
         split="test",
         device="cpu",

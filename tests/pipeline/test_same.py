@@ -10,6 +10,7 @@ import pytest
 
 from pipeline.same import RESULTS, SHOWN, TIMINGS, TOLERANCES, main, tolerance
 from quartet.results import Result, write_results
+from tests.named import named
 
 
 def row(table: str, system: str, metric: str, value: float, half: float | None = None) -> Result:
@@ -17,7 +18,7 @@ def row(table: str, system: str, metric: str, value: float, half: float | None =
     return Result(
         experiment="e",
         table=table,
-        system=system,
+        **named(system),
         dataset="books",
         split="test",
         metric=metric,

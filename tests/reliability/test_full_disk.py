@@ -47,7 +47,7 @@ def rows(value: float) -> list[Result]:
         "experiment": "small",
         "table": "sts",
         "split": "test",
-        "system": "tta",
+        "model": "tta",
         "metric": "r",
     }
     figures: dict[str, Any] = {"value": value, "n": 9, "ci_low": 0.0, "ci_high": 3.0, "seed": 1}

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from quartet.report.facts import CorpusFacts, Facts, ListFacts, ModelFacts, TokenizerFacts
 from quartet.report.sections import attention
 from quartet.results import Result
+from tests.named import named
 
 MODELS = {
     "unilm": ("clm", "encoder", "sentences", ("sequence",)),
@@ -96,7 +97,7 @@ def row(
     return Result(
         experiment="sample",
         table=table,
-        system=system,
+        **named(system),
         dataset=dataset,
         split=split,
         metric=metric,

@@ -145,7 +145,7 @@ def test_each_tokenizer_has_an_entropy_of_its_own() -> None:
         for model in facts().models
     )
     rows = [
-        dataclasses.replace(one, system=f"unigram/{tokenizer}", value=one.value + more)
+        dataclasses.replace(one, reading=tokenizer, value=one.value + more)
         for tokenizer, more in (("wordpiece-3k", 0.0), ("word", 1.0))
         for one in results()
         if (one.system, one.metric) == ("unigram", "entropy")
@@ -207,7 +207,7 @@ def test_an_n_gram_model_is_not_set_beside_models_of_other_tokens() -> None:
     rows = [
         *results(),
         *(
-            dataclasses.replace(one, system="ngram-5", value=3.0, ci_low=2.0, ci_high=4.0)
+            dataclasses.replace(one, model="ngram-5", value=3.0, ci_low=2.0, ci_high=4.0)
             for one in results()
             if (one.table, one.system, one.metric) == ("perplexity", "unilm", "ppl")
         ),

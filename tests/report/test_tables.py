@@ -13,6 +13,7 @@ from quartet.report.facts import ListFacts
 from quartet.report.sections import SECTIONS
 from quartet.report.tables import ABSENT, markdown, readme, times
 from quartet.results import Result
+from tests.named import named
 from tests.report.synthetic import facts, results, row, timings
 
 
@@ -159,7 +160,7 @@ def test_run_time_gives_the_ratio_at_20_words_beside_the_papers() -> None:
 def test_other_words_for_the_two_tasks_are_understood() -> None:
     names = {"sts": "embed-context", "rerank": "score"}
     rows = [
-        dataclasses.replace(one, system=f"{name}/{names[task]}")
+        dataclasses.replace(one, **named(f"{name}/{names[task]}"))
         for one in timings()
         for name, _, task in [one.system.partition("/")]
     ]

@@ -49,7 +49,7 @@ class Still:
 def system(name: str, objective: str, **changes: object) -> System:
     settings = {"reads": "sentences", "batched": True, "tokens": len, "room": None, "device": "cpu"}
     return System(
-        name=name,
+        of=name,
         model=Still(),
         objective=objective,
         scale="",

@@ -26,7 +26,7 @@ def took(stage: str, variant: str, device: str, split: str = "total") -> Result:
     return Result(
         experiment="e",
         table="duration",
-        system=stage,
+        model=stage,
         dataset=variant,
         split=split,
         metric="seconds",
@@ -65,7 +65,7 @@ def test_a_stage_that_found_its_trainings_done_says_where_they_were() -> None:
 def test_without_durations_of_trainings_their_results_say_it() -> None:
     """DVC keeps results, and not durations: a report after `dvc pull` must not name what the report's stages ran on."""
     loss = replace(took("tta", "books", "cpu"), table="training", metric="loss")
-    unigram = replace(loss, system="unigram", device="another processor")
+    unigram = replace(loss, model="unigram", device="another processor")
     found = [took("rerank", "tta", "cpu (2 threads, A)"), loss, unigram]
     assert computed_on(found, ["tta"]) == "cpu"
     assert computed_on([*found, took("pretrain", "tta", "cuda (B)", "train/seed-1")], ["tta"]) == "cuda (B)"

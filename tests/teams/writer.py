@@ -42,7 +42,7 @@ def numbers(number: int) -> dict[str, float]:
 
 def rows(params: Params, number: int) -> list[Result]:
     """A person's results."""
-    where = {"params": params, "table": "rerank", "system": MODEL, "dataset": LISTS, "split": "test"}
+    where = {"params": params, "table": "rerank", "model": MODEL, "dataset": LISTS, "split": "test"}
     how = {"device": "cpu", "scale": "made-up", "seed": 1}
     measures = {name.rpartition("/")[2]: Measure(value, 1) for name, value in numbers(number).items()}
     return rows_of({"wer": Measure(0.125 * (number + 1), 100), **measures}, **where, **how)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from quartet.errors import InputError
-from quartet.results import Measure
+from quartet.results import Measure, system_name
 from quartet.runtime.clock import Seconds, clocked, in_turns
 from quartet.runtime.measures import exponent, median_interval, quartile_range, times_as_long
 from quartet.runtime.systems import System, Use
@@ -55,8 +55,8 @@ class Timing:
 
     @property
     def name(self) -> str:
-        """``<system>/<use>``."""
-        return f"{self.system.name}/{self.use}"
+        """The shown name of the system and its use."""
+        return system_name(self.system.of, self.system.reading(self.use))
 
     @property
     def milliseconds(self) -> Measure:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from quartet.runtime.peers.exported import Shape, save_bert
-from quartet.runtime.systems import ONE_BY_ONE, System
+from quartet.runtime.systems import System
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.pretrained import PretrainedLM, load_pretrained
 from quartet.scoring.pretrained_inputs import Asked, Inputs
@@ -63,9 +63,9 @@ def bert_like(model: LanguageModel, device: str = "cpu") -> list[System]:
         save_bert(Path(folder) / NAME, shape, model.tokenizer)
         bert = load_pretrained(str(Path(folder) / NAME), device)
 
-    def system(read: PretrainedLM, name: str, batched: bool) -> System:
+    def system(read: PretrainedLM, batched: bool) -> System:
         return System(
-            name=name,
+            of=NAME,
             model=read,
             objective="mlm",
             reads=config.reads,
@@ -77,4 +77,4 @@ def bert_like(model: LanguageModel, device: str = "cpu") -> list[System]:
             seed=None,
         )
 
-    return [system(one_by_one(bert), NAME + ONE_BY_ONE, batched=False), system(bert, NAME, batched=True)]
+    return [system(one_by_one(bert), batched=False), system(bert, batched=True)]

@@ -12,12 +12,11 @@ from torch import Tensor
 
 from quartet.models.config import Objective, Reads
 from quartet.objectives.mlm import MaskedLM
+from quartet.results import ONE_BY_ONE, system_name
 from quartet.scoring.language_model import LanguageModel
 
 #: ``sts``: contextual vectors; ``rerank``: log-likelihoods. The two uses of the paper's Figure 4.
 Use = Literal["sts", "rerank"]
-#: Behind the name of a masked model whose copies go through it one after the other.
-ONE_BY_ONE = "-one-by-one"
 
 
 class OneByOne(LanguageModel):
@@ -53,8 +52,8 @@ class System:
     """A model, read in one way.
 
     Attributes:
-        name: the model's. A masked model comes twice: ``<model>`` reads its masked copies in batches, and
-            ``<model>-one-by-one`` each in a pass of its own, to the end at every token.
+        of: the model's name. A masked model comes twice: once it reads its masked copies in batches, once each in a
+            pass of its own, to the end at every token (``<model>-one-by-one``).
         objective, reads: a masked system is compared with the LAE systems that read the same input.
         batched: False for the one-by-one reading, which lists are not timed with.
         tokens: how many tokens a text has, special tokens left out.
@@ -62,7 +61,7 @@ class System:
         device: ``cpu`` or ``cuda``.
     """
 
-    name: str
+    of: str
     model: Model
     objective: Objective
     reads: Reads
@@ -72,6 +71,15 @@ class System:
     device: str
     scale: str
     seed: int | None
+
+    @property
+    def name(self) -> str:
+        """The system's shown name."""
+        return system_name(self.of, "" if self.batched else ONE_BY_ONE)
+
+    def reading(self, use: Use) -> str:
+        """How it is read for a use: ``sts``, ``one-by-one/sts``, ..."""
+        return use if self.batched else f"{ONE_BY_ONE}/{use}"
 
     def call(self, use: Use, texts: Sequence[str]) -> Callable[[], object]:
         """Read the texts for a use, tokenisation included."""
@@ -83,10 +91,10 @@ class System:
 def systems_of(model: LanguageModel) -> list[System]:
     """The ways in which one of our models is read; the masked ones share the network and have settings of their own."""
 
-    def system(read: LanguageModel, name: str, batched: bool) -> System:
+    def system(read: LanguageModel, batched: bool) -> System:
         config = model.card.model
         return System(
-            name=name,
+            of=model.name,
             model=read,
             objective=config.objective,
             reads=config.reads,
@@ -98,9 +106,9 @@ def systems_of(model: LanguageModel) -> list[System]:
             seed=model.seed,
         )
 
-    found = [system(model, model.name, batched=True)]
+    found = [system(model, batched=True)]
     if model.masks:
-        found.insert(0, system(OneByOne.of(model), model.name + ONE_BY_ONE, batched=False))
+        found.insert(0, system(OneByOne.of(model), batched=False))
     return found
 
 

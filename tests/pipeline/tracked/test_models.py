@@ -23,6 +23,7 @@ from quartet.files import write_json
 from quartet.results import Measure, Result, write_results
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
+from tests.named import named
 from tests.scoring.test_language_model import random_model, save
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
@@ -128,7 +129,7 @@ def row(
 ) -> list[Result]:
     """One figure with its interval."""
     measure = {metric: Measure(value, 100, value - 0.1, value + 0.1)}
-    names = {"table": table, "system": system, "dataset": dataset, "split": split}
+    names = {"table": table, **named(system), "dataset": dataset, "split": split}
     return rows_of(measure, params=params, device="cpu", scale="s", seed=seed, **names)
 
 

@@ -36,7 +36,14 @@ def sample(workspace: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{workspace / DATABASE}")
     params = load()
     train(params, small_corpus[0])
-    names = {"table": "sts", "system": "tta/context", "dataset": "lee", "split": "test", "seed": 1}
+    names = {
+        "table": "sts",
+        "model": "tta",
+        "reading": "context",
+        "dataset": "lee",
+        "split": "test",
+        "seed": 1,
+    }
     rows = rows_of({"pearson": Measure(0.125, 50)}, params=params, device="cpu", scale="s", **names)
     tell(params, rows)
     monkeypatch.delenv("MLFLOW_TRACKING_URI")

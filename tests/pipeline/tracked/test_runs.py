@@ -24,6 +24,7 @@ from pipeline.tracked.runs import RUN_ID, tell
 from quartet.errors import InputError
 from quartet.files import sha256, write_json
 from quartet.results import Measure, Result, write_results
+from tests.named import named
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -64,7 +65,7 @@ def rows(params: Params, value: float = 0.25) -> list[Result]:
             {"wer": Measure(value, 100)},
             params=params,
             table="rerank",
-            system=system,
+            **named(system),
             dataset="sample-speech",
             split="test",
             device="cpu",
