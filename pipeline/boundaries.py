@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.fetch import package_file
-from pipeline.params import load
+from pipeline.loading import load
 from quartet.errors import InputError
 from quartet.files import read_jsonl
 from quartet.report.page import grid

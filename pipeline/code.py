@@ -21,7 +21,7 @@ DIGESTS = Path("artifacts/code.json")
 #: What changes no output: what is told MLflow, the terminal and the timing files. Packages with all their modules.
 QUIET = tuple(f"pipeline.{name}" for name in ("stage", "tracked", "mlflow", "progress", "timing"))
 #: What reads params.yaml ends in the settings, which are dependencies. For `settings` it is code, as the defaults are.
-READING = tuple(f"pipeline.params.{name}" for name in ("loading", "checked", "yaml_file"))
+READING = ("pipeline.loading", "quartet.config.loading")
 READER = "settings"
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import Model, Params
+from pipeline.params import Params
+from quartet.config.model import Model
 from quartet.files import read_json
 from quartet.report.facts import (
     AbsentSet,

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from pipeline.download import Unavailable as Unavailable
 from pipeline.download import download
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import Params, Source
+from pipeline.params import Params
+from quartet.config.text import Source
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, read_json, sha256, write_json
 

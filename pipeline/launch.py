@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 
-from pipeline.params.trainer import Trainer
+from quartet.config.training import Trainer
 from quartet.errors import InputError
 
 #: Set for the processes that the launcher starts, which must not start it again.

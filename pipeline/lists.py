@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pipeline.layout import Layout
-from pipeline.params import NBestLists, Params
+from pipeline.params import Params
 from pipeline.results import rows_of
+from quartet.config.nbest import NBestLists
 from quartet.errors import InputError
 from quartet.files import read_json
 from quartet.nbest.bleu import Bleu

@@ -19,7 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 from pipeline.layout import MANIFEST, STAGES, TOKENIZER, Layout
-from pipeline.params import Params, load
+from pipeline.loading import load
+from pipeline.params import Params
 from pipeline.run import choose_device, main
 from quartet.errors import InputError
 from quartet.files import read_jsonl

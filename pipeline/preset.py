@@ -16,11 +16,13 @@ from pathlib import Path
 
 from pipeline.fetch import tree_sha256
 from pipeline.layout import MANIFEST, Layout
+from pipeline.loading import load
 from pipeline.mend import mend
 from pipeline.mlflow import shown_uri
-from pipeline.params import Params, Source, load
-from pipeline.params.checked import nearest
+from pipeline.params import Params
 from pipeline.run import main
+from quartet.config.loading import nearest
+from quartet.config.text import Source
 from quartet.errors import InputError
 from quartet.files import atomic_path, read_json
 from quartet.pretrained import files_hash

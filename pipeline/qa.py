@@ -8,9 +8,9 @@ from typing import Generic, TypeVar
 
 from pipeline.layout import Layout
 from pipeline.params import Params
-from pipeline.params.qa import QuestionTuning
 from pipeline.progress import say
 from pipeline.task_sets import sets_of
+from quartet.config.finetuning import QuestionTuning
 from quartet.evaluation.sets.race import ChoiceQuestion
 from quartet.evaluation.sets.squad import Question
 

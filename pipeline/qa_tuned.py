@@ -11,14 +11,14 @@ from pathlib import Path
 from pipeline.fetch import punkt_choice
 from pipeline.layout import Layout
 from pipeline.params import Params
-from pipeline.params.qa import Positions, QuestionTuning
 from pipeline.progress import bar, say
 from pipeline.qa import Asked, Questions
 from pipeline.race_rows import Chosen
+from quartet.config.finetuning import Positions, QuestionTuning
+from quartet.config.model import ModelConfig
 from quartet.evaluation.sets.race import ChoiceQuestion
 from quartet.evaluation.sets.squad import Question
 from quartet.evaluation.squad import Prediction
-from quartet.models.config import ModelConfig
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.segments import Segmenter, load_segmenter
 from quartet.training import multiple_choice, span_qa

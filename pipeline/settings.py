@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from pipeline.loading import load as read_params
 from pipeline.params import Params
-from pipeline.params import load as read_params
 from quartet.errors import InputError
 from quartet.files import atomic_path
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params, Task, TaskKind
-from pipeline.params.checked import nearest
 from pipeline.progress import say
+from quartet.config.loading import nearest
 from quartet.errors import InputError
 from quartet.evaluation.datasets import read_labelled, read_lee, read_word_pairs
 from quartet.evaluation.sets import KINDS as PUBLISHED

@@ -5,8 +5,8 @@ python -m pipeline.ui [port]
 
 from __future__ import annotations
 
+from pipeline.loading import load
 from pipeline.mlflow import open_store, tracking_uri
-from pipeline.params import load
 from pipeline.run import main
 from pipeline.tracked.summary import VIEW
 from quartet.errors import InputError

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import NBestLists, entry
-from pipeline.params.checked import nearest
+from pipeline.params import entry
 from pipeline.progress import say
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.stage import stage_run
 from pipeline.unchanged import Inputs
+from quartet.config.loading import nearest
+from quartet.config.nbest import NBestLists
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json, write_jsonl
 from quartet.nbest.bleu import Bleu

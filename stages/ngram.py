@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from pipeline.held_out_texts import HeldOutTexts, held_out_texts
 from pipeline.layout import TOKENIZER, Layout
 from pipeline.ngrams import ngram_model
-from pipeline.params import Ngram, Params, entry
+from pipeline.params import Params, entry
 from pipeline.progress import say, track
 from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.stage import stage_run
+from quartet.config.ngram import Ngram
 from quartet.evaluation.perplexity import perplexity_measures
 from quartet.files import atomic_dir, sha256
 from quartet.ngram.card import ARPA, NgramCard

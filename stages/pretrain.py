@@ -10,13 +10,14 @@ from pathlib import Path
 
 from pipeline.launch import follows, launch
 from pipeline.layout import MANIFEST, TOKENIZER, Layout
-from pipeline.params import Model, Params, entry
+from pipeline.params import Params, entry
 from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import choose_device, hardware, main, set_threads
 from pipeline.settings import load
 from pipeline.stage import Run, stage_run
 from quartet import code
+from quartet.config.model import Model
 from quartet.config.training import TrainingConfig
 from quartet.files import atomic_dir, atomic_path, read_json, sha256, write_json
 from quartet.models.checkpoint import CONFIG, ModelCard, copy_model, load_card, save_model

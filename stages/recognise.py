@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import entry
-from pipeline.params.checked import nearest
-from pipeline.params.recogniser import Recogniser
 from pipeline.progress import bar, say
 from pipeline.run import choose_device, main, set_threads
 from pipeline.settings import load
 from pipeline.stage import Run, stage_run
 from pipeline.unchanged import Inputs
+from quartet.config.loading import nearest
+from quartet.config.recognise import Recogniser
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
 from quartet.nbest.generate import speech

@@ -9,8 +9,8 @@ from pipeline.progress import bar, say
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.stage import stage_run
+from quartet.config.text import HubConfig
 from quartet.text.hub import Hub
-from quartet.text.hub_config import HubConfig
 from quartet.text.segmented import segment_corpus
 from quartet.text.sources import SOURCES
 from quartet.text.split import Shares

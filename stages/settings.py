@@ -6,7 +6,7 @@ It is the first stage of a run after an edit, so it also sets the outputs of rem
 from __future__ import annotations
 
 from pipeline.layout import Layout
-from pipeline.params import load
+from pipeline.loading import load
 from pipeline.removed import set_apart
 from pipeline.run import main
 from pipeline.settings import PARAMS, write

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import Params, Translator, entry
+from pipeline.params import Params, entry
 from pipeline.progress import bar, say
 from pipeline.results import rows_of
 from pipeline.run import choose_device, hardware, main, set_threads
@@ -20,6 +20,7 @@ from pipeline.settings import load
 from pipeline.stage import Run, stage_run
 from pipeline.unchanged import Inputs
 from quartet import code
+from quartet.config.recognise import Translator
 from quartet.files import MANIFEST_VERSION, atomic_dir, atomic_path, read_json, sha256, write_json
 from quartet.nbest.generate import beam, translation, writing
 from quartet.nbest.generate.pairs import encode_pairs

@@ -77,7 +77,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     A stage that a test calls finds what params.yaml says then, as after `dvc repro settings`.
     """
     from pipeline import settings
-    from pipeline.params import load
+    from pipeline.loading import load
 
     def written() -> bytes:
         settings.write(load())

@@ -183,12 +183,12 @@ EDITS: dict[str, Edit] = {
     "what MLflow is told": code("pipeline/tracked/runs.py"),
     "a command that no stage uses": code("src/quartet/cli/rescore.py"),
     "the script of a stage": code("stages/sts.py"),
-    "a check of params.yaml": code("pipeline/params/yaml_file.py"),
+    "a check of params.yaml": code("src/quartet/config/loading.py"),
     "a default of one model's training": changed(
         "src/quartet/config/training.py", "clip: NotNegative = 1.0", "clip: NotNegative = 0.5"
     ),
     "a default of an evaluation": changed(
-        "pipeline/params/evaluation.py", "warmup: Share = 0.1", "warmup: Share = 0.2"
+        "src/quartet/config/finetuning.py", "warmup: Share = 0.1", "warmup: Share = 0.2"
     ),
     "a number of one model": setting("steps: 30", "steps: 31"),
     "a number of an evaluation": setting("weights: exact", "weights: {start: 0.0, stop: 1.0, step: 0.5}"),

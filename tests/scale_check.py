@@ -25,9 +25,9 @@ from rich.console import Console
 from rich.table import Table
 
 from pipeline.layout import Layout
-from pipeline.params import load
-from pipeline.params.yaml_file import read_yaml
+from pipeline.loading import load
 from pipeline.plan import Plan, plan, speed_of
+from quartet.config.loading import read_yaml
 from quartet.files import read_jsonl
 from quartet.training.processes import Machine
 from tests.imports import ROOT

@@ -13,13 +13,12 @@ import pytest
 from typer.main import get_group
 
 import quartet
-from pipeline.params import lists as settings
 from quartet import cli, shipped
 from quartet.cli.options import Tokenization
 from quartet.cli.rescore import file_and_weight
+from quartet.config import nbest as settings
 from quartet.errors import InputError
 from quartet.models.checkpoint import save_model
-from quartet.nbest.bleu import Tokenizer
 from quartet.nbest.formats import FORMATS
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.encoded import EncodedCorpus
@@ -348,11 +347,7 @@ def test_the_options_name_every_format_and_tokenizer() -> None:
         each for each in get_group(cli.app).commands["rescore"].params if each.name == "input_format"
     )
     assert all(name in getattr(option, "help", "") for name in FORMATS)
-    assert (
-        [each.value for each in Tokenization]
-        == list(get_args(Tokenizer))
-        == list(get_args(settings.Tokenization))
-    )
+    assert [each.value for each in Tokenization] == list(get_args(settings.Tokenization))
 
 
 def test_scores_are_kept_for_the_next_run(

@@ -21,9 +21,9 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from pipeline.params import load
-from pipeline.params.yaml_file import read_yaml
+from pipeline.loading import load
 from quartet import cli
+from quartet.config.loading import read_yaml
 from quartet.models.checkpoint import save_model
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer

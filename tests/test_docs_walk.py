@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.params.yaml_file import read_yaml
+from quartet.config.loading import read_yaml
 from tests.committed import copy_project
 from tests.documents import FENCE, lines_of
 from tests.edit_matrix import replace_scripts

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.params.yaml_file import read_yaml
+from quartet.config.loading import read_yaml
 from tests.edit_matrix import EDITS, Pipeline, ran
 
 #: What follows wherever lists were reranked anew.
@@ -131,7 +131,7 @@ def test_no_list_no_task_and_nothing_to_evaluate_is_fine(pipeline: Pipeline) -> 
         return text
 
     pipeline.edit(emptied)
-    from pipeline.params import load
+    from pipeline.loading import load
 
     load(pipeline.folder / "params.yaml")
     assert pipeline.repro() == {"settings", "catalogue", "baselines", "runtime"} | AFTER_RERANKING

@@ -12,9 +12,9 @@ import pytest
 import pipeline.code
 import pipeline.settings
 from pipeline.layout import REPORT, STAGES, Layout, instances, record
-from pipeline.params import load
-from pipeline.params.yaml_file import read_yaml
+from pipeline.loading import load
 from pipeline.removed import PLACES, outputs
+from quartet.config.loading import read_yaml
 from tests.imports import ROOT
 
 #: Leave no record: they come before it, or are the record.

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from pydantic import TypeAdapter
 from ruamel.yaml import YAML
 
-from pipeline.params.sections import Model, Params
+from pipeline.params import Params
+from quartet.config.model import Model
 from tests.imports import ROOT
 
 DOCUMENT = (ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8")

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import torch
 
+from quartet.config.recognise import BeamConfig
 from quartet.config.training import TrainingConfig
 from quartet.nbest.generate.beam import search
-from quartet.nbest.generate.config import BeamConfig
 from quartet.runtime.benchmark import benchmark, cut_texts
 from quartet.runtime.hf_bert import bert_like
 from quartet.runtime.peak import matrix_product_peak

@@ -24,9 +24,9 @@ ROOMS = [
     "pickled",
     "results",
     "code",
-    # figures; settings; texts and tokens; models of Hugging Face as files
-    "evaluation",
+    # settings; figures; texts and tokens; models of Hugging Face as files
     "config",
+    "evaluation",
     "text",
     "pretrained",
     "models",

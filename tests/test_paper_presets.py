@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from pipeline.layout import instances
-from pipeline.params import Model, Params, load
+from pipeline.loading import load
+from pipeline.params import Params
+from quartet.config.model import Model
 from tests.imports import ROOT
 
 PRESETS = sorted((ROOT / "presets").glob("*.yaml"))

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import quartet
+from quartet.config.ngram import TokenConfig
 from quartet.errors import InputError
-from quartet.ngram.config import TokenConfig
 from quartet.ngram.score import load
 from quartet.scorers import Opened
 from quartet.shipped import WEIGHTS

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 import quartet
+from quartet.config.ngram import TokenConfig
 from quartet.errors import InputError
 from quartet.export.scorer import ExportedLM
-from quartet.ngram.config import TokenConfig
 from quartet.ngram.score import NgramLM
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.pretrained import PretrainedLM

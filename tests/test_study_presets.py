@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from pipeline.params import load
+from pipeline.loading import load
 from quartet.results import read_results
 from tests.committed import committed, report_rows
 from tests.imports import ROOT

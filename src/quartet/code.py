@@ -209,8 +209,7 @@ def _data_files(modules: Iterable[Path]) -> list[Path]:
 
 def is_settings(path: Path, homes: Homes = LIBRARY) -> bool:
     """Whether the classes of a module are settings: their fields get their values from a file that is complete."""
-    parts = module_name(path, homes).split(".")
-    return parts[-1].endswith("_config") or not {"config", "params"}.isdisjoint(parts)
+    return not {"config", "params"}.isdisjoint(module_name(path, homes).split("."))
 
 
 @cache

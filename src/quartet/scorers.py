@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from quartet.config.training import Weights
 from quartet.errors import InputError
 from quartet.export.card import EXPORT, FILES, check_files, load_export_card
 from quartet.export.folder import is_export, load_export
 from quartet.export.scorer import ExportedLM
 from quartet.files import read_json
-from quartet.models.checkpoint import CONFIG, TOKENIZER, WEIGHTS, Weights
+from quartet.models.checkpoint import CONFIG, TOKENIZER, WEIGHTS
 from quartet.ngram.card import ARPA
 from quartet.ngram.file import load_file
 from quartet.ngram.score import NgramLM

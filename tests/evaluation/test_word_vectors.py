@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
+from quartet.config.evaluation import VectorFormat
 from quartet.errors import InputError
 from quartet.evaluation.sets.sts import read_stsb
 from quartet.evaluation.sts import similarity_measures, similarity_set
-from quartet.evaluation.word_vectors import VectorFormat, load_vectors
+from quartet.evaluation.word_vectors import load_vectors
 
 WORDS = {
     "the": [1, 0, 0],

@@ -10,6 +10,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
+from quartet.config.model import POSITIONS, ModelConfig
 from quartet.data.batch import Batch
 from quartet.errors import InputError
 from quartet.export import arithmetic
@@ -17,7 +18,6 @@ from quartet.export.arithmetic import LARGEST, Arithmetic, Float32, Int8, quanti
 from quartet.export.graph import Graph, check_exportable, needs_positions
 from quartet.export.scorer import open_session
 from quartet.models.architectures import build
-from quartet.models.config import POSITIONS, ModelConfig
 from quartet.models.network import Network
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED

@@ -9,8 +9,8 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
+from quartet.config.model import POSITIONS, Position
 from quartet.models.architectures import build
-from quartet.models.config import POSITIONS, Position
 from quartet.models.network import Network
 from quartet.text.tokenizer import SPECIALS
 from tests.models.shapes import VOCABULARY, small

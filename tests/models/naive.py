@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from quartet.models.config import POSITIONS
+from quartet.config.model import POSITIONS
 from quartet.models.encoder import Encoder
 from quartet.models.positions import split_dimension
 from quartet.models.transformer_xl import TransformerXL

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from quartet.models.config import ModelConfig
+from quartet.config.model import ModelConfig
 from quartet.text.tokenizer import SPECIALS
 
 VOCABULARY = 23

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import quartet
+from quartet.config.model import ModelConfig
 from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.models.adaptive import AdaptiveEmbedding, AdaptiveHead
 from quartet.models.architectures import build
 from quartet.models.checkpoint import ModelCard, save_model
-from quartet.models.config import ModelConfig
 from quartet.models.network import Network
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.encoded import EncodedCorpus

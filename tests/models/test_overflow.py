@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from quartet.models.config import Position
+from quartet.config.model import Position
 from quartet.models.positions import AbsolutePositions
 from tests.models.shapes import KINDS, small
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from quartet.models.config import Position
+from quartet.config.model import Position
 from quartet.models.positions import WAVELENGTH_BASE, RelativePhases, split_dimension
 from quartet.models.relative_scores import Rotations, Tables
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from quartet.models.config import Position
+from quartet.config.model import Position
 from quartet.models.positions import RelativePhases
 from quartet.models.released_offsets import by_distance, offsets_to_last
 from tests.models.drawn import LENGTHS, SEEDS, network_of, other_ordinary, restarted

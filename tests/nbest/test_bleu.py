@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from quartet.nbest.bleu import Bleu, Tokenizer
+from quartet.config.nbest import Tokenization
+from quartet.nbest.bleu import Bleu
 from quartet.nbest.metrics import Table
 from quartet.nbest.rerank import Candidates, tune_and_apply, weight_grid
 from quartet.nbest.rescored import write_rescored
@@ -47,7 +48,7 @@ def candidates(count: int, seed: int, metric: Bleu) -> Candidates:
     ("lowercase", "tokenize"), [(False, "13a"), (True, "13a"), (False, "intl"), (True, "none")]
 )
 @pytest.mark.parametrize("weight", [0.0, 0.4, 1.0])
-def test_the_choice_has_sacrebleus_figure(lowercase: bool, tokenize: Tokenizer, weight: float) -> None:
+def test_the_choice_has_sacrebleus_figure(lowercase: bool, tokenize: Tokenization, weight: float) -> None:
     subject = candidates(120, 1, Bleu(lowercase, tokenize))
     selection = subject.select(weight)
     pairs = [

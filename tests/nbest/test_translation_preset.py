@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from pipeline.layout import Layout
-from pipeline.params import Translator, load
+from pipeline.loading import load
+from quartet.config.recognise import Translator
 from quartet.errors import InputError
 from tests.imports import ROOT
 

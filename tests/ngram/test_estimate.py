@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from quartet.config.ngram import NgramConfig
 from quartet.errors import InputError
-from quartet.ngram.config import NgramConfig
 from quartet.ngram.counts import adjusted_counts, count_grams, running
 from quartet.ngram.estimate import estimate
 from quartet.ngram.lmplz import find_lmplz

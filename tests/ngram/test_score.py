@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from quartet.config.ngram import NgramConfig, TokenConfig
 from quartet.errors import InputError
 from quartet.files import sha256
 from quartet.ngram.card import ARPA, MANIFEST, TOKENIZER, NgramCard
-from quartet.ngram.config import NgramConfig, TokenConfig
 from quartet.ngram.estimate import estimate
 from quartet.ngram.score import NgramLM, load, open_arpa
 from quartet.ngram.tokens import splitter

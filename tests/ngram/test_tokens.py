@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from quartet.config.ngram import TokenConfig
 from quartet.nbest.normalise import Normalisation
-from quartet.ngram.config import TokenConfig
 from quartet.ngram.tokens import splitter
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer

@@ -15,10 +15,9 @@ import pytest
 
 from pipeline.fetch import fetch_one, fetched, package_file, punkt_choice, tree_sha256
 from pipeline.layout import Layout
-from pipeline.params import Source
-from pipeline.params.checked import checked
-from pipeline.params.sections import Params
-from pipeline.params.yaml_file import read_yaml
+from pipeline.params import Params
+from quartet.config.loading import checked, read_yaml
+from quartet.config.text import Source
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION
 from tests.imports import ROOT

@@ -11,15 +11,14 @@ import pytest
 
 from pipeline.glue_baselines import baseline_rows
 from pipeline.glue_rows import rows_of_search, summary, write_submission
-from pipeline.params import load
-from pipeline.params.checked import checked
-from pipeline.params.glue import Glue
+from pipeline.loading import load
+from quartet.config.finetuning import Glue, Point
+from quartet.config.loading import checked
 from quartet.errors import InputError
 from quartet.evaluation.glue_set import GlueSet, glue_set
 from quartet.evaluation.sets.glue import GlueExample
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.glue_config import Point
 from quartet.training.glue_search import Search
 from tests.scoring.test_language_model import random_model
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from pipeline.launch import LAUNCHED, RANKS, follows, launch
-from pipeline.params import load
-from pipeline.params.trainer import Trainer
-from pipeline.params.yaml_file import read_yaml
+from pipeline.loading import load
+from quartet.config.loading import read_yaml
+from quartet.config.training import Trainer
 from quartet.errors import InputError
 from tests.conftest import ROOT
 

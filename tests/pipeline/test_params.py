@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.params import entry, load
+from pipeline.loading import load
+from pipeline.params import entry
+from quartet.config.model import ModelConfig
+from quartet.config.text import HubConfig
 from quartet.errors import InputError
-from quartet.models.config import ModelConfig
-from quartet.text.hub_config import HubConfig
 from tests.committed import committed
 from tests.imports import ROOT
 

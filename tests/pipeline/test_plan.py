@@ -12,7 +12,8 @@ from rich.console import Console
 
 from pipeline import plan as planning
 from pipeline.layout import Layout
-from pipeline.params import Params, load
+from pipeline.loading import load
+from pipeline.params import Params
 from pipeline.plan import ASSUMED, Speed, in_words, other_stages, plan, speed_of, tables
 from quartet.files import write_jsonl
 from quartet.training.processes import Machine

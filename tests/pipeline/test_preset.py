@@ -11,7 +11,7 @@ import pytest
 from pipeline import preset
 from pipeline.fetch import fetch_one
 from pipeline.layout import Layout
-from pipeline.params import load
+from pipeline.loading import load
 from quartet.errors import InputError
 
 PRESETS = Path(__file__).resolve().parents[2] / "presets"

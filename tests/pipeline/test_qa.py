@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pipeline.params.attention import Attention
-from pipeline.params.checked import checked
-from pipeline.params.qa import Race, Squad
 from pipeline.qa import divided, spread
 from pipeline.qa_tuned import readings
+from quartet.config.evaluation import Attention
+from quartet.config.finetuning import Race, Squad
+from quartet.config.loading import checked
 from quartet.errors import InputError
 from quartet.evaluation.sets.squad import Question
 from tests.models.shapes import KINDS, small

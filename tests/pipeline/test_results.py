@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.layout import Layout
-from pipeline.params import Params, load
+from pipeline.loading import load
+from pipeline.params import Params
 from pipeline.results import MEASURING, read_rows, results, rows_of, timings
 from quartet.errors import InputError
 from quartet.files import sha256, write_json

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import settings
-from pipeline.params import load
+from pipeline.loading import load
 from quartet.errors import InputError
 from tests.imports import ROOT
 

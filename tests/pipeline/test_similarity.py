@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from pipeline.params import load
-from pipeline.params.checked import checked
-from pipeline.params.vectors import Vectors
+from pipeline.loading import load
 from pipeline.similarity import YEARS, System, judged, similarity_rows, texts_of
+from quartet.config.evaluation import Vectors
+from quartet.config.loading import checked
 from quartet.errors import InputError
 from quartet.evaluation.sets.sts import ScoredPair
 

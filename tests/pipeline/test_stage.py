@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.loading import load
 from pipeline.mlflow import tracking_uri
-from pipeline.params import load
 from pipeline.stage import stage_run
 
 

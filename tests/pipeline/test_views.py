@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 from pipeline import views
-from pipeline.params.yaml_file import read_yaml
 from pipeline.results import MEASURING
+from quartet.config.loading import read_yaml
 from tests.imports import ROOT
 from tests.report.synthetic import facts, loss_curves, results, row, wer_curves
 

@@ -24,9 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.layout import Layout, instances, pairs
-from pipeline.params import Params, load
-from pipeline.params.yaml_file import read_yaml
+from pipeline.loading import load
+from pipeline.params import Params
 from pipeline.settings import write
+from quartet.config.loading import read_yaml
 from quartet.results import read_results
 from tests.imports import ROOT
 from tests.presets import synthetic

@@ -45,7 +45,7 @@ LACKS = frozenset({"models.*.training.precision", "ngrams.*.estimator"})
 
 
 def shrink(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a preset, as :func:`pipeline.params.yaml_file.read_yaml` reads them, with tiny sizes."""
+    """The settings of a preset, as :func:`quartet.config.loading.read_yaml` reads them, with tiny sizes."""
     small: dict[str, Any] = json.loads(
         json.dumps(settings)
     )  # no aliases: YAML's anchors share their mappings

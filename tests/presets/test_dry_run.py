@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.params.yaml_file import read_yaml
+from quartet.config.loading import read_yaml
 from tests.imports import ROOT
 from tests.presets.dry_run import PRESETS, dry_run, prepare
 from tests.presets.shrink import LACKS, SIZES, differences, equip, shrink

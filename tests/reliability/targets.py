@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from quartet.config.evaluation import VectorFormat
 from quartet.evaluation.datasets import read_labelled, read_word_pairs
 from quartet.evaluation.sets import KINDS
 from quartet.evaluation.sets.glue import TASKS
-from quartet.evaluation.word_vectors import VectorFormat, load_vectors
+from quartet.evaluation.word_vectors import load_vectors
 from quartet.files import write_jsonl
 from quartet.nbest.formats import Files, jsonl, read
 from quartet.nbest.formats import references as reference_files

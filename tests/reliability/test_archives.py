@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.fetch import fetch
-from pipeline.params import Source
+from quartet.config.text import Source
 from quartet.errors import InputError
 from quartet.evaluation.sets import blimp
 from tests.imports import ROOT

@@ -223,7 +223,7 @@ def test_mlflow_on_a_full_disk(
     disk: Disk, workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What is logged before it was full stays, and the stage runs again when there is space."""
-    from pipeline.params import load
+    from pipeline.loading import load
 
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{disk.folder / 'mlflow.db'}")
     params = load()

@@ -151,7 +151,7 @@ def test_the_look_at_the_source_sees(source: str) -> None:
 
 
 def test_settings_are_read_by_the_safe_loader_alone() -> None:
-    reader = ROOT / "pipeline" / "params" / "yaml_file.py"
+    reader = ROOT / "src" / "quartet" / "config" / "loading.py"
     with_yaml = [path for path in SOURCES if any(module.startswith("ruamel") for module in imports(path))]
     assert reader in with_yaml
     for path in with_yaml:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.layout import Layout
-from pipeline.params import Params, load
+from pipeline.loading import load
+from pipeline.params import Params
 from quartet.evaluation.datasets import LabelledText
 from quartet.report.cells import Cells
 from quartet.report.page import Report

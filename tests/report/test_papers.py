@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.params.yaml_file import read_yaml
+from quartet.config.loading import read_yaml
 from quartet.report.cells import Cell, Cells
 from quartet.report.facts import Facts
 from quartet.report.numbers import difference, wer

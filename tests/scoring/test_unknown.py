@@ -14,10 +14,10 @@ import pytest
 
 import quartet
 from quartet import cli
+from quartet.config.ngram import TokenConfig
 from quartet.errors import InputError
 from quartet.evaluation.perplexity import UnknownWords
 from quartet.export.writing import export
-from quartet.ngram.config import TokenConfig
 from quartet.ngram.score import NgramLM
 from quartet.scoring import unknown
 from quartet.scoring.unknown import CHARACTERS, UnknownTokensWarning, words_of

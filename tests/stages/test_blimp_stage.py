@@ -14,8 +14,9 @@ import pytest
 
 import stages.blimp as stage
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import Source, Task
-from pipeline.params.blimp import Blimp
+from pipeline.params import Task
+from quartet.config.evaluation import Blimp
+from quartet.config.text import Source
 from quartet.files import write_json
 from quartet.results import Result, read_results
 

@@ -11,7 +11,7 @@ import pytest
 from pipeline.held_out import held_out_sentences
 from pipeline.held_out_texts import held_out_texts
 from pipeline.layout import MANIFEST, TOKENIZER, Layout
-from pipeline.params import load
+from pipeline.loading import load
 from pipeline.scorers import scorers
 from quartet.errors import InputError
 from quartet.files import read_json, sha256, write_jsonl

@@ -14,8 +14,9 @@ import pytest
 import stages.nli as stage
 from pipeline.layout import MANIFEST, Layout
 from pipeline.nli_sets import baseline_rows, nli_sets
-from pipeline.params import Source, Task
-from pipeline.params.nli import Nli
+from pipeline.params import Task
+from quartet.config.finetuning import Nli
+from quartet.config.text import Source
 from quartet.errors import InputError
 from quartet.evaluation.nli import AVERAGE, SEVEN
 from quartet.evaluation.sets.nli import LABELS

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import quartet
-from pipeline.params import load
+from pipeline.loading import load
 from quartet.evaluation import intervals
 from quartet.results import Result
 from quartet.text.encoded import EncodedCorpus

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pipeline.layout import TOKENIZER, Layout
-from pipeline.params import load
+from pipeline.loading import load
 from quartet.errors import InputError
 from quartet.evaluation.document_losses import read_losses, write_losses
 from quartet.models.checkpoint import save_model

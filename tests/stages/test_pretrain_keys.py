@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import quartet
-from pipeline.params import load
+from pipeline.loading import load
 from quartet.results import read_results
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.encoding import encode_corpus

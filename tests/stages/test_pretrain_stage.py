@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.layout import Layout
-from pipeline.params import load
+from pipeline.loading import load
 from quartet.files import sha256
 from quartet.models.checkpoint import load_card
 from quartet.results import read_results

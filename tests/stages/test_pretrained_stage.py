@@ -11,7 +11,8 @@ import torch
 
 from pipeline import similarity
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import Params, load
+from pipeline.loading import load
+from pipeline.params import Params
 from pipeline.preset import changed_sources
 from pipeline.scorers import scorers
 from quartet.errors import InputError

@@ -11,7 +11,7 @@ import pytest
 
 from pipeline import fetch
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import load
+from pipeline.loading import load
 from pipeline.preset import changed_sources
 from pipeline.task_sets import file_name, sets_of
 from quartet.errors import InputError

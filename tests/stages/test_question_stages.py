@@ -16,10 +16,11 @@ import stages.attention
 import stages.race
 import stages.squad
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import Source, Task
-from pipeline.params.attention import Attention
-from pipeline.params.qa import Race, Squad
+from pipeline.params import Task
 from pipeline.qa_baselines import race_baselines, squad_baselines
+from quartet.config.evaluation import Attention
+from quartet.config.finetuning import Race, Squad
+from quartet.config.text import Source
 from quartet.errors import InputError
 from quartet.evaluation.attention_maps import read_article
 from quartet.evaluation.sets.race import LETTERS

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.layout import REPORT, Layout
-from pipeline.params import Params, load
+from pipeline.loading import load
+from pipeline.params import Params
 from pipeline.timing import BETWEEN, START_UP, TELLING, TOTAL
 from quartet.errors import InputError
 from quartet.files import TEMPORARY

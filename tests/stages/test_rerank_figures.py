@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from pipeline.layout import Layout
-from pipeline.params import Params, load
+from pipeline.loading import load
+from pipeline.params import Params
 from quartet.evaluation import intervals
 from quartet.files import write_jsonl
 from quartet.results import Result, read_results

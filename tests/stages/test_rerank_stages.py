@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args, get_type_hints
 
 import jiwer
 import numpy as np
@@ -20,14 +19,14 @@ import sacrebleu
 
 from pipeline.kept_scores import KeptScores
 from pipeline.layout import Layout
-from pipeline.params import Params, load
-from pipeline.params.evaluation import Rerank
+from pipeline.loading import load
+from pipeline.params import Params
 from quartet.errors import InputError
 from quartet.nbest.formats import jsonl
 from quartet.nbest.rescored import read_rescored, write_texts
 from quartet.results import Result, read_results
 from quartet.scoring import engine
-from quartet.scoring.unknown import Handling, UnknownTokens
+from quartet.scoring.unknown import UnknownTokens
 from stages import baselines, combine, compare, rerank
 from tests.nbest.lists import random_lists
 from tests.nbest.test_other_tools import with_two_letters
@@ -166,10 +165,6 @@ def test_unknown_tokens_are_in_the_rows_and_the_scores(
         else:
             with pytest.raises(InputError, match="unknown"):
                 rerank.rerank(name)
-
-
-def test_the_setting_has_what_scores_know() -> None:
-    assert set(get_args(get_type_hints(Rerank)["unknown"])) == set(get_args(Handling))
 
 
 def test_jiwers_command_on_the_written_texts_gives_the_row(params: Params, tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from pipeline.layout import Layout
-from pipeline.params import Params, load
-from pipeline.params.evaluation import Runtime
+from pipeline.loading import load
+from pipeline.params import Params
 from pipeline.results import timings
+from quartet.config.evaluation import Runtime
 from quartet.errors import InputError
 from quartet.report.cells import Cells
 from quartet.report.facts import Facts

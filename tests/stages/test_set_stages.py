@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import TASK_STAGES, load
+from pipeline.loading import load
+from pipeline.params import TASK_STAGES
 from pipeline.task_sets import KINDS, sets_of
 from quartet.errors import InputError
 from quartet.evaluation.datasets import SimilaritySet, WordPairs

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.layout import MANIFEST, TOKENIZER, Layout
-from pipeline.params import load
-from pipeline.params.yaml_file import read_yaml
+from pipeline.loading import load
+from quartet.config.loading import read_yaml
 from quartet.errors import InputError
 from quartet.files import read_json, sha256
 from quartet.text import resumed, segmented

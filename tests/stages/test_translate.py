@@ -11,7 +11,7 @@ import pytest
 
 import stages.translate
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import load
+from pipeline.loading import load
 from quartet.errors import InputError
 from quartet.files import read_json, read_jsonl, sha256
 from quartet.nbest.formats import Files, read

@@ -13,8 +13,8 @@ import pytest
 
 from pipeline import similarity
 from pipeline.layout import Layout
-from pipeline.params import load
-from pipeline.params.vectors import Vectors
+from pipeline.loading import load
+from quartet.config.evaluation import Vectors
 from quartet.errors import InputError
 from quartet.results import read_results
 from stages import vectors

@@ -19,7 +19,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import TaskKind, load
+from pipeline.loading import load
+from pipeline.params import TaskKind
 from pipeline.stage import Run
 from pipeline.timing import Stopwatch
 from quartet.data.batch import Batch

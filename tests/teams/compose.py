@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pipeline.params.yaml_file import read_yaml
+from quartet.config.loading import read_yaml
 from tests.imports import ROOT
 
 FOLDER = ROOT / "docs" / "teams"

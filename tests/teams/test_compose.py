@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pipeline.params.yaml_file import read_yaml
+from quartet.config.loading import read_yaml
 from tests.imports import ROOT
 from tests.teams.compose import FILE, FOLDER, services
 

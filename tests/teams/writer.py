@@ -14,7 +14,8 @@ import time
 from pathlib import Path
 
 from pipeline.layout import Layout
-from pipeline.params import Params, load
+from pipeline.loading import load
+from pipeline.params import Params
 from pipeline.results import rows_of
 from pipeline.settings import write
 from pipeline.stage import stage_run

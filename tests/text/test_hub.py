@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from quartet.config.text import HubConfig
 from quartet.errors import InputError
 from quartet.text.documents import Document, documents_of
 from quartet.text.hub import Hub
-from quartet.text.hub_config import HubConfig
 from quartet.text.plain import DOCUMENT_LINES
 from quartet.text.segmented import segment_corpus
 from quartet.text.split import Shares
@@ -211,7 +211,7 @@ SCRIPT = """
 import resource, sys
 from pathlib import Path
 from quartet.text.hub import Hub
-from quartet.text.hub_config import HubConfig
+from quartet.config.text import HubConfig
 peaks = []
 for name in ("small", "large"):
     assert sum(1 for _ in Hub(HubConfig())(Path(sys.argv[1]) / name)) > 900

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from quartet.config.finetuning import Grid, Plan, Point, Pooling, Protocol
 from quartet.data.pairs import pair_inputs
 from quartet.errors import InputError
 from quartet.evaluation.glue_set import GlueSet, glue_set
@@ -18,7 +19,6 @@ from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import glue_search
 from quartet.training.glue import GlueModel, fine_tune
-from quartet.training.glue_config import Grid, Plan, Point, Pooling, Protocol
 from quartet.training.glue_search import Search, fingerprint, search
 from quartet.training.tuning import Tuning
 from tests.scoring.test_language_model import random_model

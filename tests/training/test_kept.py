@@ -17,8 +17,8 @@ from tests.imports import ROOT
 NAMES = """
 import json, types
 from pipeline.nli import fingerprint as entailment
-from pipeline.params import load
-from quartet.training.glue_config import Protocol
+from pipeline.loading import load
+from quartet.config.finetuning import Protocol
 from quartet.training.glue_search import fingerprint as glue
 model = types.SimpleNamespace(fingerprint="m")
 examples = types.SimpleNamespace(format="rte", train=[], others={})

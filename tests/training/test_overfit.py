@@ -13,10 +13,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from quartet.config.model import ModelConfig
 from quartet.config.training import TrainingConfig
 from quartet.data.batch import Batch, Row, collate, framed
 from quartet.models.architectures import build
-from quartet.models.config import ModelConfig
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED, Objective, RowRandom
 from quartet.objectives.mlm import MASK_ID

@@ -22,9 +22,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from quartet.config.model import ModelConfig
 from quartet.config.training import TrainingConfig
 from quartet.data import open_source, sentences
-from quartet.models.config import ModelConfig
 from quartet.models.network import Memory, Network
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import Labelled, Objective

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from quartet.config.types import Count, Fraction, NotNegative, Positive, ProperShare, Share, Size
+from quartet.config.types import STRICT, Count, Fraction, NotNegative, Positive, ProperShare, Share, Size
+
+#: Of the last step, or of the lowest point of the validation curve.
+Weights = Literal["last", "best"]
 
 
-@dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid", validate_default=True))
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class TrainingConfig:
     """The ``training:`` block of a model in params.yaml.
 
@@ -66,10 +68,38 @@ class TrainingConfig:
     mask_probability: ProperShare = 0.15
     max_selected: Size = 0
     loss_on_specials: bool = False
-    weights: Literal["last", "best"] = "last"
+    weights: Weights = "last"
 
     def __post_init__(self) -> None:
         if self.accumulate > self.batch_size:
             raise ValueError(f"accumulate {self.accumulate} parts are more than batch_size {self.batch_size}")
         if 0 < self.schedule_steps < self.steps:
             raise ValueError(f"schedule_steps {self.schedule_steps} end before steps {self.steps}")
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Trainer:
+    """The machine that pre-trainings run on, and nothing about their outcome: no stage tracks it.
+
+    Another machine goes on with a training that was stopped, and does not repeat one that is finished. The precision
+    stands with each model's ``training``.
+
+    Attributes:
+        strategy: ``ddp`` keeps the whole model on each device, ``fsdp`` a share of it; ``auto``: ddp, where there are
+            several devices.
+        devices: of each node: GPUs, or processes on a CPU.
+        nodes: machines, which share the folder that all this lies in.
+        launch: the words before the stage's command that start it once for each device, such as ``srun``; none:
+            Lightning starts the processes of this one machine.
+    """
+
+    strategy: Literal["auto", "ddp", "fsdp"] = "auto"
+    devices: Count = 1
+    nodes: Count = 1
+    launch: str = ""
+
+    def __post_init__(self) -> None:
+        if self.strategy != "auto" and self.devices * self.nodes == 1:
+            raise ValueError(
+                f"strategy {self.strategy} needs several devices or nodes: raise one, or write auto"
+            )

@@ -1,11 +1,14 @@
-"""The kinds of numbers and texts that settings may be, with their bounds: once for all sections of params.yaml."""
+"""What all settings share: the kinds of numbers and texts with their bounds, and how strictly they are checked."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import dataclasses
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
+#: Of every class of settings: unknown keys are refused, and defaults are checked too.
+STRICT = ConfigDict(extra="forbid", validate_default=True)
 #: A whole number from 1.
 Count = Annotated[int, Field(ge=1)]
 #: A whole number from 0, where 0 often means "none" or "all".
@@ -22,3 +25,13 @@ ProperShare = Annotated[float, Field(gt=0.0, lt=1.0)]
 Fraction = Annotated[float, Field(ge=0.0, lt=1.0)]
 #: A text that is not empty.
 Text = Annotated[str, Field(min_length=1)]
+#: A text's score: the sum of its tokens' log-probabilities, or their mean.
+Scoring = Literal["sum", "mean"]
+
+Part = TypeVar("Part")
+
+
+def part(kind: type[Part], whole: Part) -> Part:
+    """The fields that an object of a subclass of `kind` has from there: an entry's network without its training."""
+    fields: Any = dataclasses.fields(kind)  # type: ignore[arg-type]  # every `kind` is a dataclass
+    return kind(**{field.name: getattr(whole, field.name) for field in fields})

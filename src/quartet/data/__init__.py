@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+from quartet.config.model import ModelConfig
 from quartet.data.batch import BatchSource
 from quartet.data.released_spans import ReleasedSpanSource
 from quartet.data.sentences import SentenceSource
 from quartet.data.spans import SpanSource
 from quartet.data.streams import StreamSource
-from quartet.models.config import ModelConfig
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 

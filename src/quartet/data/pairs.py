@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from quartet.config.model import Reads
 from quartet.data.batch import Row
 from quartet.data.joined import joined
-from quartet.models.config import Reads
 from quartet.text.tokenizer import TextTokenizer
 
 

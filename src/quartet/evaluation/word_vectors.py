@@ -7,17 +7,14 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any
 
 import numpy as np
 
 from quartet.arguments import checked_texts
+from quartet.config.evaluation import VectorFormat
 from quartet.errors import InputError
 from quartet.evaluation.datasets import Floats
-
-#: ``glove``: a line a word, the word first; ``word2vec``: the same below a line with their number and length;
-#: ``word2vec-binary``: its binary form (.bin). gensim's own form is a pickle: not read.
-VectorFormat = Literal["glove", "word2vec", "word2vec-binary"]
 
 #: What gensim raises at files that are broken or of another format.
 _BROKEN = (

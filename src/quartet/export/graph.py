@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 from torch import Tensor
 
+from quartet.config.model import POSITIONS, ModelConfig
 from quartet.errors import InputError
 from quartet.export.arithmetic import FLOAT, Arithmetic, Floats, log_sum
 from quartet.export.nodes import Nodes
 from quartet.export.places import Places
-from quartet.models.config import POSITIONS, ModelConfig
 from quartet.models.network import Network
 from quartet.models.tta import TTA
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quartet.arguments import checked_texts
+from quartet.config.model import ModelConfig
 from quartet.data.batch import Row, collate, framed
-from quartet.models.config import ModelConfig
 from quartet.scoring.windows import cut
 from quartet.text.tokenizer import TextTokenizer
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from quartet.config.model import POSITIONS, ModelConfig, Position
 from quartet.export.arithmetic import Floats
 from quartet.export.nodes import Nodes
-from quartet.models.config import POSITIONS, ModelConfig, Position
 from quartet.text.tokenizer import SPECIALS, UNKNOWN_ID
 
 #: ONNX's number of the type of ids.

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from quartet.arguments import check_choice
+from quartet.config.training import Weights
 from quartet.errors import InputError
 from quartet.export.arithmetic import Arithmetic, Float32, Int8
 from quartet.export.card import EXPORT, FILES, Difference, ExportCard, Form
@@ -21,7 +22,7 @@ from quartet.export.graph import Graph, check_exportable
 from quartet.export.half import write_half
 from quartet.export.scorer import ExportedLM
 from quartet.files import atomic_dir, sha256, write_json
-from quartet.models.checkpoint import CONFIG, TOKENIZER, WEIGHTS, Weights
+from quartet.models.checkpoint import CONFIG, TOKENIZER, WEIGHTS
 from quartet.paths import check_paths
 from quartet.scoring.language_model import LanguageModel, load
 

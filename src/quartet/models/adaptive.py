@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from quartet.config.model import ModelConfig
 from quartet.errors import InputError
-from quartet.models.config import ModelConfig
 from quartet.models.fused_loss import summed_cross_entropy
 from quartet.models.linear import linear
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from quartet.models.config import ModelConfig
+from quartet.config.model import ModelConfig
 from quartet.models.encoder import Encoder
 from quartet.models.network import Network
 from quartet.models.transformer_xl import TransformerXL

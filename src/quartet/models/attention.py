@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from quartet.models.config import ModelConfig
+from quartet.config.model import ModelConfig
 from quartet.models.dropout import Dropout
 from quartet.models.linear import Linear
 

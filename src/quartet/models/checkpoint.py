@@ -14,17 +14,16 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from quartet.config.training import TrainingConfig
+from quartet.config.model import ModelConfig
+from quartet.config.training import TrainingConfig, Weights
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, read_json, write_json
 from quartet.models.architectures import build_for
-from quartet.models.config import ModelConfig
 from quartet.models.network import Network
 from quartet.text.tokenizer import TextTokenizer
 
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 
-Weights = Literal["last", "best"]
 #: The weights after the last step, and those at the lowest point of the validation curve.
 WEIGHTS: dict[Weights, str] = {"last": "model.safetensors", "best": "best.safetensors"}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from quartet.config.model import ModelConfig
 from quartet.models.attention import PostNormLayer, Visible
-from quartet.models.config import ModelConfig
 from quartet.models.dropout import Dropout
 from quartet.models.network import Memory, Network
 from quartet.models.positions import AbsolutePositions

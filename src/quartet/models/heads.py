@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from quartet.models.config import ModelConfig
+from quartet.config.model import ModelConfig
 from quartet.models.fused_loss import AT_ONCE, summed_cross_entropy
 from quartet.models.linear import Linear, linear
 

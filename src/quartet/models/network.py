@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from quartet.config.model import ModelConfig
 from quartet.models.adaptive import AdaptiveEmbedding, AdaptiveHead
-from quartet.models.config import ModelConfig
 from quartet.models.heads import VocabularyHead
 
 

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from quartet.config.model import POSITIONS, ModelConfig, Position
 from quartet.errors import InputError
-from quartet.models.config import POSITIONS, ModelConfig, Position
 
 #: Base of the geometric series of wavelengths (Eq. 2).
 WAVELENGTH_BASE = 10000.0

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from quartet.config.model import ModelConfig
 from quartet.models.attention import fused_attention
-from quartet.models.config import ModelConfig
 from quartet.models.dropout import Dropout
 from quartet.models.linear import Linear
 from quartet.models.network import Memory, Network

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from quartet.config.nbest import Tokenization
 from quartet.nbest.metrics import Counts, Floats
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 #: Sizes of n-grams, and how sacrebleu smooths a size without a match: its defaults.
 ORDER = 4
 SMOOTHING = "exp"
-
-Tokenizer = Literal["13a", "intl", "char", "zh", "none"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Bleu:
     """
 
     lowercase: bool = False
-    tokenize: Tokenizer = "13a"
+    tokenize: Tokenization = "13a"
     name: ClassVar[str] = "bleu"
     better: ClassVar[int] = 1
     columns: ClassVar[int] = 2 + 2 * ORDER

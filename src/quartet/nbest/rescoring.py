@@ -11,22 +11,24 @@ from pathlib import Path
 from typing import Any, TypedDict, get_args, overload
 
 from quartet.arguments import check_choice
+from quartet.config.nbest import Handling, Meaning
+from quartet.config.types import Scoring
 from quartet.errors import InputError
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.counts import in_common
 from quartet.nbest.formats import FORMATS, Files, Reading, read
-from quartet.nbest.formats.reading import Entry, Meaning, collect, oriented
+from quartet.nbest.formats.reading import Entry, collect, oriented
 from quartet.nbest.metrics import Floats, Metric, Table
 from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates, check_tunable
 from quartet.nbest.rescored import rescored_rows, write_rescored, write_texts
-from quartet.nbest.scores import Scoring, score_lists, score_texts, texts_of
+from quartet.nbest.scores import score_lists, score_texts, texts_of
 from quartet.nbest.types import NBest
 from quartet.nbest.word_errors import WordErrorRate
 from quartet.paths import check_paths
 from quartet.scoring.cache import ScoreCache
 from quartet.scoring.engine import TextScorer, score_all
-from quartet.scoring.unknown import Handling, UnknownShare, unknown_in
+from quartet.scoring.unknown import UnknownShare, unknown_in
 
 #: Lists, what was read of a file, or the file or the files that hold them.
 Lists = str | Path | Files | Reading | Sequence[NBest]

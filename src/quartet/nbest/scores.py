@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quartet.arguments import check_choice
+from quartet.config.types import Scoring
 from quartet.nbest.types import NBest
-
-#: A text's score: the sum of its tokens' log-probabilities, or their mean.
-Scoring = Literal["sum", "mean"]
 
 
 def score_texts(

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from quartet.config.ngram import NgramConfig, TokenConfig
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, read_json, write_json
-from quartet.ngram.config import NgramConfig, TokenConfig
 from quartet.ngram.estimate import Estimated
 
 ARPA, MANIFEST, TOKENIZER = "model.arpa.gz", "manifest.json", "tokenizer.json"

@@ -8,9 +8,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
+from quartet.config.ngram import Estimator, NgramConfig
 from quartet.errors import InputError
 from quartet.ngram.arpa import read_sizes, write_arpa
-from quartet.ngram.config import Estimator, NgramConfig
 from quartet.ngram.counts import count_grams, running
 from quartet.ngram.kneser_ney import Smoothing
 from quartet.ngram.lmplz import find_lmplz, run_lmplz

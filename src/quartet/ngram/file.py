@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from quartet.config.ngram import TokenConfig
 from quartet.errors import InputError
 from quartet.files import sha256
 from quartet.ngram.arpa import PACKED, begins_as_arpa
-from quartet.ngram.config import TokenConfig
 from quartet.ngram.score import BINARY, NgramLM, load, open_arpa
 from quartet.ngram.tokens import UNKNOWN, Splitter, splitter
 from quartet.pickled import as_pickled

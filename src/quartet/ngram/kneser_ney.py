@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from quartet.config.ngram import NgramConfig
 from quartet.errors import InputError
-from quartet.ngram.config import NgramConfig
 from quartet.ngram.counts import START_ID, UNKNOWN_ID, Grams, Ints, adjusted_counts
 
 Floats = NDArray[np.float64]

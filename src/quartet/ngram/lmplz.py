@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO
 
+from quartet.config.ngram import NgramConfig
 from quartet.errors import InputError
 from quartet.ngram.arpa import created
-from quartet.ngram.config import NgramConfig
 from quartet.ngram.kneser_ney import no_discounts
 
 #: The share of the machine's memory that it may sort in; its own default is 80 %.

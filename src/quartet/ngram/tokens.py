@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from tokenizers import normalizers, pre_tokenizers
 
+from quartet.config.ngram import TokenConfig
 from quartet.errors import InputError
 from quartet.nbest.normalise import Normalisation
-from quartet.ngram.config import TokenConfig
 from quartet.text.tokenizer import TextTokenizer
 
 Splitter = Callable[[str], list[str]]

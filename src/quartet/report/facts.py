@@ -63,7 +63,7 @@ class ListFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFacts:
-    """A model as its card says: see `quartet.models.config.ModelConfig` for the words.
+    """A model as its card says: see `quartet.config.model.ModelConfig` for the words.
 
     Attributes:
         corpus_words: words of the corpus that it was trained on.

@@ -10,7 +10,7 @@ from typing import Literal, Protocol
 import numpy as np
 from torch import Tensor
 
-from quartet.models.config import Objective, Reads
+from quartet.config.model import Objective, Reads
 from quartet.objectives.mlm import MaskedLM
 from quartet.results import ONE_BY_ONE, system_name
 from quartet.scoring.language_model import LanguageModel

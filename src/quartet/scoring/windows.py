@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from quartet.config.model import Reads
 from quartet.data.batch import Row
-from quartet.models.config import Reads
 
 #: Share of a row that its text has to fill, and share of the budget from which a batch is large enough without it.
 LEAST_FULL, LARGE_ENOUGH = 0.9, 1 / 8

@@ -16,7 +16,7 @@ from quartet.text.plain import TextPart, parts_of_lines
 from quartet.text.wikitext_corpus import articles
 
 if TYPE_CHECKING:
-    from quartet.text.hub_config import HubConfig
+    from quartet.config.text import HubConfig
 
 BATCH_ROWS = 1000
 """Rows that `datasets` gives at once."""

@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from quartet.config.model import ModelConfig
 from quartet.config.training import TrainingConfig
 from quartet.data import open_source
 from quartet.data.batch import Batch, BatchSource
 from quartet.data.streams import StreamSource
 from quartet.models.architectures import build
-from quartet.models.config import ModelConfig
 from quartet.models.network import Memory
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import Objective

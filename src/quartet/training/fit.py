@@ -17,13 +17,13 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset
 
+from quartet.config.model import ModelConfig
 from quartet.config.training import TrainingConfig
 from quartet.data import open_source
 from quartet.data.batch import Batch, BatchSource
 from quartet.data.sentences import SentenceSource
 from quartet.errors import InputError
 from quartet.models.architectures import build_for
-from quartet.models.config import ModelConfig
 from quartet.models.network import Network
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import Labelled

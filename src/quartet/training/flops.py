@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quartet.models.config import ModelConfig
+from quartet.config.model import ModelConfig
 
 #: A product costs as much again for each of its two gradients.
 FORWARD_AND_BACKWARD = 3.0

@@ -13,9 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from quartet.config.model import ModelConfig
 from quartet.errors import InputError
 from quartet.models.attention import PostNormLayer
-from quartet.models.config import ModelConfig
 from quartet.models.encoder import Encoder
 from quartet.models.heads import VocabularyHead
 from quartet.models.network import Network

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from quartet.config.finetuning import Pooling
 from quartet.data.batch import Batch, Row, closes, collate
 from quartet.errors import InputError
 from quartet.models.dropout import Dropout
@@ -20,7 +21,6 @@ from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.reading import TOKEN_BUDGET
 from quartet.scoring.windows import Window, budgeted
 from quartet.text.tokenizer import is_own
-from quartet.training.glue_config import Pooling
 from quartet.training.tuning import TaskModel, Tuning, seeded, tune
 
 #: An input with the index of its label, or its score.

@@ -11,6 +11,7 @@ from statistics import median_low
 
 import numpy as np
 
+from quartet.config.finetuning import Grid, Plan, Point, Protocol
 from quartet.data.batch import Row
 from quartet.data.pairs import PairInput, pair_inputs
 from quartet.errors import InputError
@@ -21,7 +22,6 @@ from quartet.evaluation.sets.glue import TASKS, GlueExample
 from quartet.files import read_json, write_json
 from quartet.scoring.language_model import LanguageModel
 from quartet.training.glue import Labelled, Predictions, fine_tune
-from quartet.training.glue_config import Grid, Plan, Point, Protocol
 from quartet.training.kept import tuning_code
 from quartet.training.tuning import Tuning
 

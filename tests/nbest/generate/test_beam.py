@@ -9,8 +9,8 @@ import torch
 from sacrebleu.metrics.bleu import BLEU
 from torch.nn import functional as F
 
+from quartet.config.recognise import BeamConfig
 from quartet.nbest.generate.beam import EndAtLimit, Searched, search
-from quartet.nbest.generate.config import BeamConfig
 from quartet.nbest.generate.translation import Translator
 from quartet.nbest.generate.vocabulary import PieceTokenizer
 from quartet.text.tokenizer import SPECIALS

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from quartet.config.recognise import Engine, RecogniserConfig, SpeechBeamConfig
 from quartet.errors import InputError
 from quartet.files import read_json, write_json
 from quartet.nbest.formats import Files, read
 from quartet.nbest.generate.audio import RATE, Samples
-from quartet.nbest.generate.config import Engine, RecogniserConfig, SpeechBeamConfig
 from quartet.nbest.generate.speech import Transcript, admit, open_recogniser, recognise
 from quartet.nbest.generate.transcripts import write_transcripts
 from quartet.nbest.generate.utterances import Utterance

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
+from quartet.config.recognise import TranslatorConfig
 from quartet.errors import InputError
-from quartet.nbest.generate.config import TranslatorConfig
 from quartet.nbest.generate.pairs import PairSource, encode_pairs
 from quartet.nbest.generate.parallel import ParallelText
 from quartet.nbest.generate.training import TrainedTranslator, TranslationModule, fit_translator

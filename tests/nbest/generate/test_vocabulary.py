@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quartet.config.recognise import VocabularyConfig
 from quartet.errors import InputError
-from quartet.nbest.generate.config import VocabularyConfig
 from quartet.nbest.generate.vocabulary import PieceTokenizer, train_pieces
 from quartet.text.tokenizer import SPECIALS
 from tests.nbest.generate import toy
@@ -23,7 +23,7 @@ PIECES = train_pieces(TEXTS, VocabularyConfig(vocab_size=400, character_coverage
 #: Trains in a process of its own, whose hash maps have another seed.
 PROGRAM = """
 import sys
-from quartet.nbest.generate.config import VocabularyConfig
+from quartet.config.recognise import VocabularyConfig
 from quartet.nbest.generate.vocabulary import train_pieces
 print(train_pieces(sys.stdin.read().splitlines(), VocabularyConfig(vocab_size=340)).sha256)
 """

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from quartet.config.recognise import PRECISIONS, Engine, RecogniserConfig, SpeechBeamConfig
 from quartet.errors import InputError
 from quartet.files import read_json, write_json
-from quartet.nbest.generate.config import PRECISIONS, Engine, RecogniserConfig, SpeechBeamConfig
 from quartet.nbest.generate.speech import open_recogniser
 from quartet.nbest.generate.whisper import Features
 from tests.bert import save_bert

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from quartet.config.recognise import TranslatorConfig, VocabularyConfig
 from quartet.config.training import TrainingConfig
-from quartet.nbest.generate.config import TranslatorConfig, VocabularyConfig
 from quartet.nbest.generate.pairs import encode_pairs
 from quartet.nbest.generate.parallel import ParallelText
 from quartet.nbest.generate.training import TrainedTranslator, fit_translator

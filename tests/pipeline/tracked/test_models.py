@@ -12,8 +12,9 @@ import pytest
 
 import quartet
 from pipeline.layout import Layout
+from pipeline.loading import load
 from pipeline.mlflow import open_store
-from pipeline.params import Params, load
+from pipeline.params import Params
 from pipeline.results import rows_of
 from pipeline.stage import stage_run
 from pipeline.tracked.depends import settings_of

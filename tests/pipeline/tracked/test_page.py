@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.loading import load
 from pipeline.mlflow import DATABASE
-from pipeline.params import load
 from pipeline.results import rows_of
 from pipeline.tracked.runs import tell
 from quartet.results import Measure

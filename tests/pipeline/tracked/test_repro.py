@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from pipeline.loading import load
 from pipeline.mlflow import DATABASE, Patient, Store, open_store, tracking_uri
-from pipeline.params import load
 from pipeline.tracked import repro
 from pipeline.tracked.inputs import Input
 from quartet.errors import InputError
@@ -29,7 +29,7 @@ for stage in sys.argv[1:]:
     subprocess.run(f'{sys.executable} -c "$STAGE"; true', shell=True, env={**os.environ, "DVC_STAGE": stage})
 """
 STAGE = """
-from pipeline.params import load
+from pipeline.loading import load
 from pipeline.stage import stage_run
 from quartet.errors import InputError
 import os, signal

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from pipeline.layout import Layout
+from pipeline.loading import load
 from pipeline.mlflow import tracking_uri
-from pipeline.params import Params, load
+from pipeline.params import Params
 from pipeline.results import rows_of
 from pipeline.stage import stage_run
 from pipeline.tracked import repro
@@ -266,7 +267,7 @@ def test_outside_git_the_commit_is_unknown(workspace: Path, monkeypatch: pytest.
 
 WRITER = """
 import sys
-from pipeline.params import load
+from pipeline.loading import load
 from pipeline.stage import stage_run
 params = load()
 for number in range(int(sys.argv[2])):

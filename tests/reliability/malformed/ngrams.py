@@ -8,8 +8,8 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from quartet.config.ngram import NgramConfig, TokenConfig
 from quartet.ngram.card import ARPA, MANIFEST, NgramCard
-from quartet.ngram.config import NgramConfig, TokenConfig
 from quartet.ngram.estimate import estimate
 from quartet.ngram.score import load
 from quartet.ngram.tokens import splitter

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.params import load, yaml_file
-from pipeline.params.yaml_file import read_yaml
+from pipeline.loading import load
+from pipeline.params import yaml_file
+from quartet.config.loading import read_yaml
 from tests.imports import ROOT
 from tests.reliability.malformed.case import Case, as_json
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pipeline.fetch import fetch, fetch_one
-from pipeline.params import Source
+from quartet.config.text import Source
 from quartet.nbest.generate.audio import read_samples
 from tests.reliability.malformed.case import Case
 

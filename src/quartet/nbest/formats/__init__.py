@@ -6,6 +6,7 @@ It never guesses: a format that is not named must be plain from the content, and
 
 from __future__ import annotations
 
+from quartet.config.nbest import Meaning
 from quartet.errors import InputError
 from quartet.nbest.formats import (
     detect,
@@ -22,7 +23,6 @@ from quartet.nbest.formats import (
 from quartet.nbest.formats.reading import (
     Files,
     Format,
-    Meaning,
     Names,
     Reading,
     attach,

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import Literal
 
+from quartet.config.nbest import Meaning
 from quartet.errors import InputError
 from quartet.nbest.formats.references import WRITE_LINES, WRITE_NAMES, Named, Ordered, References
 from quartet.nbest.normalise import name_key
@@ -18,8 +18,6 @@ from quartet.nbest.types import Hypothesis, NBest
 MOST_MISSING = 100_000
 #: How every interface is told that lost utterances do not count.
 LEAVE_OUT = "leave missing lists out (--skip-missing, skip_missing: true)"
-#: What the numbers of a first pass are: larger is better, or smaller.
-Meaning = Literal["scores", "costs"]
 SAY_WHICH = (
     "say what they are: costs, where smaller is better, or scores (--scores-are costs, scores_are: costs)"
 )

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from quartet.nbest.generate.config import BeamConfig
+from quartet.config.recognise import BeamConfig
 from quartet.nbest.generate.merging import best_of_each_text
 from quartet.nbest.generate.pairs import padded
 from quartet.nbest.generate.translation import Translator, logits

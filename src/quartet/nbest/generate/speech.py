@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from quartet.config.recognise import RecogniserConfig
 from quartet.errors import InputError
 from quartet.nbest.generate.audio import RATE, Samples, length, read_samples
-from quartet.nbest.generate.config import RecogniserConfig
 from quartet.nbest.generate.merging import best_of_each_text
 from quartet.nbest.generate.utterances import Utterance
 

@@ -19,12 +19,12 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from quartet.config.recognise import TranslatorConfig
 from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.files import read_json, write_json
 from quartet.models.attention import attends_in_float32
 from quartet.models.linear import quicken
-from quartet.nbest.generate.config import TranslatorConfig
 from quartet.nbest.generate.vocabulary import PieceTokenizer
 
 if TYPE_CHECKING:

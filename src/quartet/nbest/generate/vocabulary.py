@@ -14,9 +14,9 @@ from pathlib import Path
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
+from quartet.config.recognise import RESERVED, VocabularyConfig
 from quartet.errors import InputError
 from quartet.files import atomic_path
-from quartet.nbest.generate.config import RESERVED, VocabularyConfig
 from quartet.text.tokenizer import SPECIALS, check_plain
 
 #: Stands for the space before a word, as in the library's Metaspace.

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from quartet.config.recognise import RecogniserConfig
 from quartet.errors import InputError
 from quartet.files import read_json
 from quartet.nbest.formats.text_file import read_text
 from quartet.nbest.generate.audio import Samples
-from quartet.nbest.generate.config import RecogniserConfig
 from quartet.nbest.generate.speech import Transcript
 from quartet.nbest.generate.whisper import FEATURES, NOTHING, Features, choice, plain_text
 from quartet.pretrained import CONFIG, files_hash, local_files

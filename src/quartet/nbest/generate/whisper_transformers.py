@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
+from quartet.config.recognise import RecogniserConfig
 from quartet.errors import InputError
 from quartet.nbest.generate.audio import Samples
-from quartet.nbest.generate.config import RecogniserConfig
 from quartet.nbest.generate.speech import Transcript
 from quartet.nbest.generate.whisper import FEATURES, MULTILINGUAL_IDS, NOTHING, Features, choice, plain_text
 from quartet.pretrained import (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from quartet.models.config import ModelConfig, Position, RecurrenceConfig
+from quartet.config.model import ModelConfig, Position, RecurrenceConfig
 from quartet.runtime.peak import matrix_product_peak
 from quartet.runtime.peers.exported import SHAPES, Shape
 from quartet.runtime.peers.figures import Demand, Figure, Found, at_least

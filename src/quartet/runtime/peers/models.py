@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
+from quartet.config.model import ModelConfig
 from quartet.config.training import TrainingConfig
 from quartet.models.architectures import build_for
 from quartet.models.checkpoint import ModelCard
-from quartet.models.config import ModelConfig
 from quartet.runtime.peers.exported import Shape
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.tokenizer import TextTokenizer

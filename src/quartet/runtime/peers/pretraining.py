@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
+from quartet.config.model import ModelConfig
 from quartet.data import open_source
 from quartet.models.architectures import build_for
-from quartet.models.config import ModelConfig
 from quartet.objectives.base import IGNORED
 from quartet.objectives.mlm import MaskedLM
 from quartet.runtime.peers.figures import Check, Figure, Found, at_least, equal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quartet.models.config import ModelConfig, Position, RecurrenceConfig
+from quartet.config.model import ModelConfig, Position, RecurrenceConfig
 from quartet.runtime.peers.exported import Stream, filled_tokenizer
 from quartet.runtime.peers.figures import Figure, Found, at_most, equal
 from quartet.runtime.peers.paired import Run, in_turns

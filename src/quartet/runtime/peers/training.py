@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from quartet.config.model import ModelConfig
 from quartet.config.training import TrainingConfig
 from quartet.data import open_source
 from quartet.errors import InputError
 from quartet.files import write_jsonl
-from quartet.models.config import ModelConfig
 from quartet.text.documents import SegmentedDocument, SegmentedParagraph
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.encoding import encode_corpus

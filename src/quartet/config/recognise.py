@@ -1,21 +1,23 @@
-"""What makes lists and how it searches, as entries of ``translators:`` and ``recognisers:`` in params.yaml say it."""
+"""What makes N-best lists and how it searches: the entries of ``translators:`` and ``recognisers:``."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from quartet.config.types import Count, Fraction, NotNegative, Positive, Size, Text
-
-_STRICT = ConfigDict(extra="forbid", validate_default=True)
+from quartet.config.training import TrainingConfig
+from quartet.config.types import STRICT, Count, Fraction, NotNegative, Positive, Size, Text, part
 
 #: Ids that no text decides: the special tokens, and one for each byte.
 RESERVED = 7 + 256
+#: Settings of a training that no translator reads.
+_LANGUAGE_MODELS_ONLY = ("batch_by", "mask_probability", "max_selected", "loss_on_specials")
 
 
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class VocabularyConfig:
     """The pieces that both languages share.
 
@@ -31,7 +33,7 @@ class VocabularyConfig:
     character_coverage: Annotated[float, Field(gt=0.0, le=1.0)] = 0.9995
 
 
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class TranslatorConfig:
     """An encoder and a decoder as Marian builds them: normalised after each part, fixed sinusoidal positions.
 
@@ -65,7 +67,7 @@ class TranslatorConfig:
             raise ValueError(f"dim {self.dim} must be even: the positions are pairs of sine and cosine")
 
 
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class BeamConfig:
     """How hypotheses are searched; see :mod:`quartet.nbest.generate.beam` for what the scores are.
 
@@ -95,7 +97,7 @@ PRECISIONS: dict[Engine, tuple[str, ...]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class SpeechBeamConfig:
     """How transcripts are searched; see :mod:`quartet.nbest.generate.speech` for what the scores are.
 
@@ -111,7 +113,7 @@ class SpeechBeamConfig:
     words_only: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class RecogniserConfig:
     """A Whisper and how it is run.
 
@@ -137,3 +139,68 @@ class RecogniserConfig:
             raise ValueError(
                 f"precision {self.precision!r}: with {self.engine} it is one of {', '.join(known)}"
             )
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Translator(TranslatorConfig):
+    """An entry of ``translators:``: a :class:`TranslatorConfig`, the parallel text it is trained on, and its search.
+
+    Attributes:
+        languages: of the source and the target.
+        train, dev, test: a file of source sentences and a file of their translations each, plain or gzipped.
+        training: ``batch_size`` counts tokens of the longer side, padding included; what only language models use is
+            refused.
+        label_smoothing: share of each target's probability that is spread over all ids.
+        seed: of initialisation, data order and dropout; lists are data, and do not change with ``seeds``.
+    """
+
+    languages: tuple[Text, Text]
+    train: tuple[Text, Text]
+    dev: tuple[Text, Text]
+    test: tuple[Text, Text]
+    tokenizer: VocabularyConfig
+    training: TrainingConfig
+    label_smoothing: Fraction = 0.1
+    beam: BeamConfig = Field(default_factory=BeamConfig)
+    seed: Size = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for field in dataclasses.fields(TrainingConfig):
+            if field.name in _LANGUAGE_MODELS_ONLY and getattr(self.training, field.name) != field.default:
+                raise ValueError(f"training.{field.name} means nothing for a translator: take it out")
+
+    @property
+    def config(self) -> TranslatorConfig:
+        """The network alone, as a translator's folder keeps it."""
+        return part(TranslatorConfig, self)
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Audio:
+    """What is recognised; see :mod:`quartet.nbest.generate.utterances` for the formats.
+
+    Attributes:
+        folder: where `dev` and `test` lie, itself below ``data.root``. All of it is one dependency, so the audio that
+            a list names should lie in it too.
+        dev, test: a list, or a folder of a corpus.
+        skip_long: audio longer than the model takes is left out and named in the manifest; else it ends the stage.
+    """
+
+    format: Text
+    folder: Text
+    dev: Text
+    test: Text
+    skip_long: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Recogniser(RecogniserConfig):
+    """An entry of ``recognisers:``: a :class:`RecogniserConfig` and the audio that it makes lists of."""
+
+    audio: Audio
+
+    @property
+    def config(self) -> RecogniserConfig:
+        """The recogniser alone."""
+        return part(RecogniserConfig, self)

@@ -10,9 +10,8 @@ import itertools
 import re
 from pathlib import Path
 
-from pipeline.params.checked import checked, nearest
-from pipeline.params.sections import TASK_STAGES, Params
-from pipeline.params.yaml_file import read_yaml
+from pipeline.params import NAMED, TASK_STAGES, Params
+from quartet.config.loading import checked, nearest, read_yaml
 from quartet.errors import InputError
 from quartet.results import INTACT, system_name
 
@@ -37,18 +36,7 @@ def load(path: str | Path = "params.yaml") -> Params:
 
 def _check_names(params: Params, place: str) -> None:
     named = [("experiment", params.experiment)]
-    for section in (
-        "corpora",
-        "tokenizers",
-        "models",
-        "pretrained",
-        "ngrams",
-        "translators",
-        "recognisers",
-        "vectors",
-        "nbest",
-        "tasks",
-    ):
+    for section in (*NAMED, "tasks"):
         named += [(f"{section}.{name}", name) for name in getattr(params, section)]
     for where, name in named:
         if not NAME.fullmatch(name):

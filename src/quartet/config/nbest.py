@@ -1,22 +1,75 @@
-"""The section ``nbest:`` of params.yaml, typed."""
+"""N-best lists, how their choices are judged, and how they are reranked."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 from pydantic.dataclasses import dataclass
 
-from pipeline.params.evaluation import Tried
-from quartet.config.types import Count, Text
+from quartet.config.types import STRICT, Count, Positive, Scoring, Share, Text
 
 #: sacrebleu's ways to cut a text into words.
 Tokenization = Literal["13a", "intl", "char", "zh", "none"]
+#: What the numbers of a first pass are: larger is better, or smaller.
+Meaning = Literal["scores", "costs"]
+#: What is done where a text has unknown tokens: it is refused; [UNK] has its own probability, and they are counted;
+#: each costs what its word does (see `quartet.scoring.unknown`), and they are counted.
+Handling = Literal["error", "warn", "spread"]
 
-_STRICT = ConfigDict(extra="forbid")
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Weights:
+    """A grid of interpolation weights."""
+
+    start: Share
+    stop: Share
+    step: Positive
+
+    def __post_init__(self) -> None:
+        if self.start > self.stop:
+            raise ValueError(f"start {self.start} is larger than stop {self.stop}")
 
 
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+def _exact_or_grid(value: object) -> object:
+    if not isinstance(value, dict | Weights) and value != "exact":
+        raise ValueError("exact, or a grid {start: ..., stop: ..., step: ...}, was expected")
+    return value
+
+
+#: The weights that are tried: a grid, or all that there are.
+Tried = Annotated[
+    Annotated[Weights, Tag("[grid]")] | Annotated[Literal["exact"], Tag("[exact]")],
+    Discriminator(lambda value: "[exact]" if value == "exact" else "[grid]"),
+    BeforeValidator(_exact_or_grid),
+]
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Rerank:
+    """Which weights are tried, and how token log-probabilities make a score.
+
+    Attributes:
+        lengths: the most reference words of each range but the last, for errors by length; none: no such table.
+        combine: pairs of systems to weigh together: names under ``evaluate.rerank``, or those of their readings.
+        unknown: what is done with tokens that a model does not know, see `quartet.scoring.unknown`.
+    """
+
+    weights: Tried
+    score: Scoring
+    lengths: tuple[Count, ...]
+    combine: tuple[tuple[Text, Text], ...]
+    unknown: Handling = "spread"
+
+    def __post_init__(self) -> None:
+        if list(self.lengths) != sorted(set(self.lengths)):
+            raise ValueError(f"lengths {list(self.lengths)} do not ascend")
+        for pair in self.combine:
+            if pair[0] == pair[1] or list(self.combine).count(pair) > 1:
+                raise ValueError(f"combine holds {list(pair)} twice or a system with itself")
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class Normalise:
     """How hypotheses and references are made comparable."""
 
@@ -24,7 +77,7 @@ class Normalise:
     strip_punctuation: bool
 
 
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class CostFile:
     """A file of costs beside the texts (Kaldi); the score is minus the weighted sum of such files."""
 
@@ -32,7 +85,7 @@ class CostFile:
     weight: Annotated[float, Field(allow_inf_nan=False)] = 1.0
 
 
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class ListFiles:
     """The files of one split, where they are more than one.
 
@@ -55,7 +108,7 @@ def _one_or_several(value: object) -> object:
 OneOrSeveral = Annotated[ListFiles, BeforeValidator(_one_or_several)]
 
 
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class BleuSettings:
     """sacrebleu's settings of ``metric: bleu``."""
 
@@ -63,7 +116,7 @@ class BleuSettings:
     tokenize: Tokenization = "13a"
 
 
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class NBestLists:
     """An entry of ``nbest:``: the weight is tuned on ``dev`` and applied to ``test``; ``origin`` is for the report.
 
@@ -90,11 +143,11 @@ class NBestLists:
     normalise: Normalise
     beam: Count | None = None
     hypotheses: Count | None = None
-    score: Literal["sum", "mean"] | None = None
+    score: Scoring | None = None
     weights: Tried | None = None
     skip_malformed: bool = False
     skip_missing: bool = False
-    scores_are: Literal["scores", "costs"] | None = None
+    scores_are: Meaning | None = None
     origin: str = ""
 
     def __post_init__(self) -> None:

@@ -1,13 +1,13 @@
-"""What defines an n-gram model, beside the text that it is estimated from."""
+"""What defines an n-gram model: the tokens that it counts, how it is estimated, and from which text."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from quartet.config.types import Size
+from quartet.config.types import STRICT, Size, Text, part
 
 Estimator = Literal["auto", "lmplz", "own"]
 Units = Literal["words", "pieces"]
@@ -16,10 +16,8 @@ Punctuation = Literal["split", "strip", "keep"]
 #: The orders that KenLM's Python packages are built to read.
 LEAST_ORDER, MOST_ORDER = 2, 6
 
-_STRICT = ConfigDict(extra="forbid", validate_default=True)
 
-
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class TokenConfig:
     """How a text becomes the tokens of an n-gram model, in estimation and in scoring alike.
 
@@ -44,7 +42,7 @@ class TokenConfig:
                 raise ValueError(f"{name} is for units words: pieces are as their tokenizer makes them")
 
 
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class NgramConfig:
     """How n-gram probabilities are estimated: interpolated modified Kneser-Ney (Chen and Goodman 1998).
 
@@ -83,3 +81,30 @@ class NgramConfig:
         """The pruning threshold of each order from 1 to `order`."""
         given = self.pruning or (0,)
         return (given + given[-1:] * self.order)[: self.order]
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Ngram(TokenConfig, NgramConfig):
+    """An entry of ``ngrams:``, estimated from the training split of ``corpus``.
+
+    Attributes:
+        tokenizer: what the models of the same table read: its tokens measure how much of each test document is scored
+            (``perplexity.tokens_per_document``), and with ``units: pieces`` they are what is counted.
+    """
+
+    corpus: Text
+    tokenizer: Text
+
+    def __post_init__(self) -> None:
+        TokenConfig.__post_init__(self)
+        NgramConfig.__post_init__(self)
+
+    @property
+    def tokens(self) -> TokenConfig:
+        """How texts become tokens, as a model's folder keeps it."""
+        return part(TokenConfig, self)
+
+    @property
+    def config(self) -> NgramConfig:
+        """The estimation alone, as a model's folder keeps it."""
+        return part(NgramConfig, self)

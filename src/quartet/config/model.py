@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from quartet.config.types import Count, Fraction, Positive, Size, Text
+from quartet.config.training import TrainingConfig
+from quartet.config.types import STRICT, Count, Fraction, Positive, Size, Text, part
 
 Objective = Literal["clm", "mlm", "lae"]
 Architecture = Literal["encoder", "tta", "transformer-xl"]
@@ -18,10 +19,7 @@ Position = Literal["sequence", "token", "sentence", "paragraph"]
 POSITIONS: tuple[Position, ...] = ("sequence", "token", "sentence", "paragraph")
 
 
-_STRICT = ConfigDict(extra="forbid", validate_default=True)
-
-
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class TTAConfig:
     """What is particular to T-TA (Shin et al. 2020, section 4.2).
 
@@ -39,7 +37,7 @@ class TTAConfig:
     normalise_inputs: bool = True
 
 
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class RecurrenceConfig:
     """What is particular to Transformer-XL and Segatron-XL (Bai et al. 2021, section "Segatron-XL").
 
@@ -57,7 +55,7 @@ class RecurrenceConfig:
     offset: Literal["exact", "released"] = "exact"
 
 
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class MaximaConfig:
     """Sizes of the absolute tables of segment positions; Segatron's are 256, 100 and 50.
 
@@ -78,7 +76,7 @@ class MaximaConfig:
     overflow: Literal["paper", "released", "restart"] = "paper"
 
 
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class SpanConfig:
     """How document spans become inputs in training (Bai et al. 2021, section "Data preparation").
 
@@ -90,7 +88,7 @@ class SpanConfig:
     form: Literal["paper", "released"] = "paper"
 
 
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class AdaptiveConfig:
     """Adaptive input and softmax (Baevski and Auli 2019; Grave et al. 2017), tied, as Transformer-XL has them.
 
@@ -109,7 +107,7 @@ class AdaptiveConfig:
             raise ValueError(f"div_val {self.div_val} divides nothing without cutoffs")
 
 
-@dataclass(frozen=True, kw_only=True, config=_STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class ModelConfig:
     """A model as an entry of ``models:`` in params.yaml describes it, without its training.
 
@@ -230,3 +228,30 @@ class ModelConfig:
                     "init_from needs sequence among the positions, head transform and no cutoffs, as BERT has"
                 )
         return None
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Model(ModelConfig):
+    """An entry of ``models:``: a :class:`ModelConfig` with what it is trained on and how."""
+
+    corpus: Text
+    tokenizer: Text
+    training: TrainingConfig
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unused = {
+            "mask_probability": self.objective != "mlm",
+            "max_selected": self.objective != "mlm",
+            "loss_on_specials": self.objective == "clm",
+        }
+        for key, idle in unused.items():
+            if idle and getattr(self.training, key) != getattr(TrainingConfig, key):
+                raise ValueError(f"training.{key} means nothing for objective {self.objective}: remove it")
+        if self.training.batch_by != TrainingConfig.batch_by and self.reads != "sentences":
+            raise ValueError(f"training.batch_by means nothing where reads is {self.reads}: remove it")
+
+    @property
+    def config(self) -> ModelConfig:
+        """The model alone, as a checkpoint keeps it."""
+        return part(ModelConfig, self)

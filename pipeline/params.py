@@ -1,0 +1,158 @@
+"""params.yaml, typed: the whole file, and what of it no function of the library is told.
+
+A class is a section of the file and a field a key; ``presets/sample.yaml`` explains each to the user. The other
+sections are classes of :mod:`quartet.config`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Literal, TypeVar
+
+from pydantic.dataclasses import dataclass
+
+from quartet.config.evaluation import Attention, Blimp, Perplexity, Pretrained, Runtime, Vectors, Word2Vec
+from quartet.config.finetuning import Finetune, Glue, Nli, Race, Squad
+from quartet.config.loading import nearest
+from quartet.config.model import Model
+from quartet.config.nbest import NBestLists, Rerank
+from quartet.config.ngram import Ngram
+from quartet.config.recognise import Recogniser, Translator
+from quartet.config.text import Corpus, Executor, Segmentation, Source, Tokenizer
+from quartet.config.training import Trainer
+from quartet.config.types import STRICT, Count, Size, Text
+from quartet.errors import InputError
+
+TaskKind = Literal[
+    "documents-similarity",
+    "word-similarity",
+    "classification",
+    "sts",
+    "glue",
+    "nli",
+    "squad",
+    "race",
+    "blimp",
+]
+#: Which kinds of tasks a list under ``evaluate:`` runs; one of them at least must be there.
+TASK_STAGES: dict[str, tuple[TaskKind, ...]] = {
+    "sts": ("documents-similarity", "sts"),
+    "wordsim": ("word-similarity",),
+    "finetune": ("classification",),
+    "glue": ("glue",),
+    "nli": ("nli",),
+    "squad": ("squad",),
+    "race": ("race",),
+    "blimp": ("blimp",),
+}
+#: The sections whose keys are names, beside ``tasks``.
+NAMED = (
+    *("corpora", "tokenizers", "models", "pretrained", "ngrams"),
+    *("translators", "recognisers", "vectors", "nbest"),
+)
+
+Entry = TypeVar("Entry")
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Data:
+    """Where the relative paths of ``source``, ``dev`` and ``test`` start."""
+
+    root: Text
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Evaluate:
+    """Which models go through which evaluation."""
+
+    rerank: list[str]
+    sts: list[str]
+    wordsim: list[str]
+    finetune: list[str]
+    glue: list[str]
+    nli: list[str]
+    squad: list[str]
+    race: list[str]
+    blimp: list[str]
+    attention: list[str]
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Task:
+    """An entry of ``tasks:``; ``files`` maps the roles that the kind's reader wants to what is fetched.
+
+    Attributes:
+        format: which published set it is, for the kinds that have several (see src/quartet/evaluation/sets).
+    """
+
+    kind: TaskKind
+    format: Text | None = None
+    license: Text
+    files: dict[str, Source]
+
+
+@dataclass(frozen=True, kw_only=True, config=STRICT)
+class Params:
+    """The whole file.
+
+    ``threads`` 0 means all cores, ``device`` auto CUDA where there is one: both leave the rounding to the machine.
+    ``bootstrap`` is the number of resamplings behind each interval. ``trainer``, ``workers`` (the processes that
+    segment and encode text, 0: one a core) and ``executor`` are no stage's: they change no outcome.
+    """
+
+    experiment: str
+    seeds: list[Size]
+    device: Literal["auto", "cpu", "cuda"]
+    threads: Size
+    workers: Size = 0
+    executor: Executor = dataclasses.field(default_factory=Executor)
+    data: Data
+    trainer: Trainer = dataclasses.field(default_factory=Trainer)
+    corpora: dict[str, Corpus]
+    segmentation: Segmentation
+    tokenizers: dict[str, Tokenizer]
+    models: dict[str, Model]
+    pretrained: dict[str, Pretrained]
+    ngrams: dict[str, Ngram]
+    translators: dict[str, Translator]
+    recognisers: dict[str, Recogniser]
+    vectors: dict[str, Vectors]
+    nbest: dict[str, NBestLists]
+    tasks: dict[str, Task]
+    evaluate: Evaluate
+    bootstrap: Count
+    perplexity: Perplexity
+    rerank: Rerank
+    finetune: Finetune
+    word2vec: Word2Vec
+    runtime: Runtime
+    glue: Glue
+    nli: Nli
+    squad: Squad
+    race: Race
+    blimp: Blimp
+    attention: Attention
+
+    @property
+    def names(self) -> dict[str, list[str]]:
+        """By section what its entries are called, tasks behind their kind."""
+        tasks = [f"{task.kind}/{name}" for name, task in self.tasks.items()]
+        return {**{section: list(getattr(self, section)) for section in NAMED}, "tasks": tasks}
+
+    @property
+    def judging(self) -> dict[str, dict[str, object]]:
+        """By set of N-best lists how it is judged and reranked, without where it comes from and what is said of it."""
+        keys = ("metric", "bleu", "normalise", "score", "weights")
+        return {name: {key: getattr(one, key) for key in keys} for name, one in self.nbest.items()}
+
+
+def entry(entries: Mapping[str, Entry], name: str, section: str) -> Entry:
+    """The entry `name` of a map, for a stage that is told its variant on the command line.
+
+    Raises:
+        InputError: there is none.
+    """
+    if name not in entries:
+        raise InputError(f"params.yaml: {section}", f"has no entry {name!r}", nearest(name, entries, "name"))
+    return entries[name]
