@@ -56,13 +56,13 @@ $(STAMP): requirements.txt pyproject.toml
 
 PEERS := .venv-peers
 
-setup-peers: $(PEERS)/.installed  ## the libraries that quartet.runtime.peers compares with, in .venv-peers
+setup-peers: $(PEERS)/.installed  ## the libraries that benchmarks.peers compares with, in .venv-peers
 
-$(PEERS)/.installed: requirements-peers.txt
+$(PEERS)/.installed: benchmarks/requirements.txt
 	@[[ -x $(PEERS)/bin/python ]] || $(PYTHON) -m venv $(PEERS)
 	@if [[ -n "$(TORCH_INDEX)" ]]; then $(PEERS)/bin/python -m pip install -qq --index-url "$(TORCH_INDEX)" \
-		"$$(grep -E '^torch==' requirements-peers.txt)"; fi
-	@$(PEERS)/bin/python -m pip install -qq --disable-pip-version-check -r requirements-peers.txt
+		"$$(grep -E '^torch==' benchmarks/requirements.txt)"; fi
+	@$(PEERS)/bin/python -m pip install -qq --disable-pip-version-check -r benchmarks/requirements.txt
 	@touch $@
 
 repro: setup  ## raw text to report: the pipeline of params.yaml, or of PRESET=name

@@ -46,6 +46,8 @@ ROOMS = [
     "cli",
     "pipeline",
     "stages",
+    # in no wheel and in no stage
+    "benchmarks",
 ]
 #: The only stages that train: everything else starts without Lightning.
 TRAINING = {"pretrain", "translate", "finetune", "glue", "nli", "squad", "race"}
@@ -81,14 +83,14 @@ def name(path: Path) -> str:
 
 
 def room(module: str) -> str:
-    """Where a module of ours lives: a folder or a file of ``src/quartet``, or ``pipeline``, ``stages``, ``tests``."""
+    """Where a module of ours lives: a folder or a file of ``src/quartet``, or a folder beside ``src``."""
     top, *rest = module.split(".")
     return rest[0] if top == "quartet" and rest else top
 
 
 def imported(path: Path) -> set[str]:
     """The rooms that a file imports."""
-    ours = {"quartet", "pipeline", "stages", "tests"}
+    ours = {"quartet", "pipeline", "stages", "benchmarks", "tests"}
     return {room(module) for module in imports(path) if module.split(".")[0] in ours}
 
 
@@ -96,7 +98,7 @@ def modules(where: str) -> list[Path]:
     """The files of a room."""
     if where == "quartet":
         return [ROOT / "src" / "quartet" / "__init__.py"]
-    if where in ("pipeline", "stages"):
+    if where in ("pipeline", "stages", "benchmarks"):
         return sorted((ROOT / where).rglob("*.py"))
     place = ROOT / "src" / "quartet" / where
     return sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
@@ -104,7 +106,7 @@ def modules(where: str) -> list[Path]:
 
 def test_every_module_has_a_room() -> None:
     found = {path.name.removesuffix(".py") for path in (ROOT / "src" / "quartet").iterdir()}
-    assert found - {"__init__", "__pycache__"} | {"quartet", "pipeline", "stages"} == set(ROOMS)
+    assert found - {"__init__", "__pycache__"} | {"quartet", "pipeline", "stages", "benchmarks"} == set(ROOMS)
     assert len(ROOMS) == len(set(ROOMS))
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import quartet
+from benchmarks import parity
 from quartet import cli
-from quartet.cli import parity
 from quartet.cli.parity import lines, study
 from quartet.errors import InputError
 from quartet.export.writing import export

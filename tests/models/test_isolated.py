@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 import torch
 
+from benchmarks.peers.products import recorded
 from quartet.models import isolated
 from quartet.models.architectures import build
 from quartet.models.tta import TTA
-from quartet.runtime.products import recorded
 from tests.models.shapes import VARIANTS, VOCABULARY, random_inputs, small
 
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import resource, sys
 from pathlib import Path
-from quartet.runtime.made_up import made_up
+from benchmarks.memory import made_up
 from quartet.text import encoding
 from quartet.text.documents import SentencesOf
 from quartet.text.encoding import encode_corpus

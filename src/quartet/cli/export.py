@@ -51,7 +51,7 @@ def export(
 ) -> None:
     """Write a trained model as a folder that needs less: score, embed and rescore take it as --model.
 
-    `python -m quartet.cli.parity` compares with more choices.
+    In a clone of the repository `python -m benchmarks.parity` compares with more choices.
     """
     form = form_of(onnx, int8, fp16)
     check_paths([("--check", check)], [("standard output", STDOUT)], model=model, folder=("OUT", out))

@@ -1,29 +1,22 @@
-"""A model beside its export: ``python -m quartet.cli.parity MODEL EXPORTED LISTS``.
-
-The word error rates of both at the same weight, how far their scores are apart, the time that each takes, in turns, and
-the sizes of their files.
-"""
+"""A model beside its export: error rates, scores, speed and sizes of both, for ``quartet export --check``."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import torch
-import typer
 
 import quartet
-from quartet.errors import InputError, user_errors
+from quartet.errors import InputError
 from quartet.evaluation.intervals import LEAST_UNITS
-from quartet.files import write_json
 from quartet.nbest.formats import Reading
 from quartet.nbest.rerank import Candidates, weight_grid
 from quartet.nbest.rescoring import RescoredLists
 from quartet.nbest.significance import measure, paired_bootstrap
-from quartet.paths import check_paths
 from quartet.results import Measure, with_interval
 from quartet.runtime.clock import Seconds, clocked, in_turns
 from quartet.runtime.measures import median_interval, times_as_long
@@ -31,56 +24,6 @@ from quartet.scoring.engine import TextScorer
 
 #: Files that hold a model's weights.
 WEIGHTS = ("model.onnx", "model.safetensors", "best.safetensors")
-
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-
-
-@app.command()
-def parity(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a trained model.")],
-    exported: Annotated[Path, typer.Argument(metavar="EXPORTED", help="What quartet export made of it.")],
-    lists: Annotated[Path, typer.Argument(metavar="LISTS", help="N-best lists with references.")],
-    input_format: Annotated[
-        str | None, typer.Option("--format", help="Of the lists, as of quartet rescore.")
-    ] = None,
-    lm_weight: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help="Of the language model [default: 0.5].")
-    ] = None,
-    tune: Annotated[
-        Path | None, typer.Option(help="Lists on which MODEL chooses the weight, instead of --lm-weight.")
-    ] = None,
-    timed: Annotated[int, typer.Option(min=1, help="Lists that are timed, the first ones.")] = 10,
-    rounds: Annotated[int, typer.Option(min=1, help="Measurements of each, in turns.")] = 9,
-    threads: Annotated[int, typer.Option(min=0, help="CPU threads; 0: as torch chooses.")] = 0,
-    samples: Annotated[int, typer.Option(min=1, help="Resamples of the bootstraps.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="Of their random draws.")] = 1,
-    json: Annotated[Path | None, typer.Option(help="Where the figures go.")] = None,
-) -> None:
-    """Rescore the same lists with a model and with its export.
-
-    Example: python -m quartet.cli.parity artifacts/sample/models/tta tta-int8 data/nbest/sample-speech/test.json
-    """
-    if lm_weight is not None and tune is not None:
-        raise InputError("--lm-weight, --tune", "the weight is needed once", "give one of them")
-    check_paths([("LISTS", lists), ("--tune", tune)], [("--json", json)])
-    if threads:
-        torch.set_num_threads(threads)
-    weight = 0.5 if lm_weight is None else lm_weight
-    found = study(
-        model,
-        exported,
-        lists,
-        input_format=input_format,
-        lm_weight=None if tune else weight,
-        tune=tune,
-        timed=timed,
-        rounds=rounds,
-        samples=samples,
-        seed=seed,
-    )
-    if json is not None:
-        write_json(json, found)
-    print("\n".join(lines(found)))
 
 
 def study(
@@ -238,13 +181,3 @@ def lines(found: dict[str, Any]) -> list[str]:
         )
     rows.append(("weights, MB", f"{sizes['model'] / 1e6:.2f} -> {sizes['exported'] / 1e6:.2f}"))
     return [f"{head:<21}{text}" for head, text in rows]
-
-
-def main() -> None:
-    """Run the command; a user's mistake is one line and exit code 2."""
-    with user_errors():
-        app()
-
-
-if __name__ == "__main__":
-    main()

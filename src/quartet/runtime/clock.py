@@ -47,23 +47,28 @@ def wait_for(device: str) -> None:
 
 
 def in_turns(
-    timers: Mapping[Name, Timer], rounds: int, done: Callable[[], None] | None = None
+    timers: Mapping[Name, Timer],
+    rounds: int,
+    done: Callable[[], None] | None = None,
+    warm_up: int = WARM_UP,
+    brief: float = BRIEF,
 ) -> dict[Name, Seconds]:
-    """Run every way once a round.
+    """Run every way once a round: `torch.utils.benchmark` times one way after the other.
 
     Args:
         done: called after each round, the warm-up included.
+        warm_up, brief: see `WARM_UP` and `BRIEF`.
 
     Returns:
         By way, (rounds,) seconds. The same index is the same round for all.
     """
-    brief = {name: min(timer() for _ in range(WARM_UP)) < BRIEF for name, timer in timers.items()}
+    called_twice = {name: min(timer() for _ in range(warm_up)) < brief for name, timer in timers.items()}
     if done is not None:
         done()
     found = {name: np.zeros(rounds) for name in timers}
     for number in range(rounds):
         for name, timer in timers.items():
-            if brief[name]:
+            if called_twice[name]:
                 timer()
             found[name][number] = timer()
         if done is not None:

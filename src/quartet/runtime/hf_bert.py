@@ -9,15 +9,50 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
+import torch
 
-from quartet.runtime.peers.exported import Shape, save_bert
+from quartet.pretrained import transformers
 from quartet.runtime.systems import System
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.pretrained import PretrainedLM, load_pretrained
 from quartet.scoring.pretrained_inputs import Asked, Inputs
 from quartet.scoring.windows import Window
+from quartet.text.tokenizer import TextTokenizer
 
 NAME = "hf-bert"
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """Sizes of a BERT."""
+
+    layers: int
+    dim: int
+    heads: int
+    inner: int
+    vocabulary: int
+    positions: int = 512
+
+
+def save_bert(folder: Path, shape: Shape, tokenizer: TextTokenizer, seed: int = 1) -> None:
+    """Write a masked language model with random weights, whose tokenizer has the pieces of one of ours.
+
+    Their ids are ours too: BERT's five special tokens are our first five, and our [BOS] and [EOS] are pieces to it.
+    """
+    pieces = tokenizer.tokens(range(tokenizer.vocab_size))
+    library = transformers()
+    bert_tokenizer = library.BertTokenizer(vocab={piece: number for number, piece in enumerate(pieces)})
+    bert_tokenizer.save_pretrained(folder)
+    torch.manual_seed(seed)
+    settings = library.BertConfig(
+        vocab_size=len(pieces),
+        hidden_size=shape.dim,
+        num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads,
+        intermediate_size=shape.inner,
+        max_position_embeddings=shape.positions,
+    )
+    library.BertForMaskedLM(settings).save_pretrained(folder)
 
 
 class OneByOne(Inputs):

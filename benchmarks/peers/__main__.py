@@ -1,0 +1,240 @@
+"""The command ``python -m benchmarks.peers``: prints ratios, and writes them as one JSON object."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+import typer
+from rich.console import Console
+
+from benchmarks.peers import (
+    card,
+    hypotheses,
+    minicons,
+    peak,
+    pretraining,
+    recurrent,
+    sentence,
+    table,
+    vectors,
+)
+from benchmarks.peers.figures import Found
+from benchmarks.peers.models import DEMANDED, SHAPES
+from benchmarks.peers.setup import LENGTHS, Setup
+from quartet.errors import InputError, user_errors
+from quartet.hardware.memory import keep_freed_memory
+from quartet.models.linear import has_bfloat16
+from quartet.scoring.device import check_device
+from quartet.text.documents import SentencesOf
+from quartet.text.plain import lines_of
+
+
+@dataclass(frozen=True)
+class Study:
+    """One row of the command.
+
+    Attributes:
+        peer: it needs the peers' environment.
+        device: it is asked for by name, or run where the device is this one.
+    """
+
+    run: Callable[[Setup], Found]
+    title: str
+    peer: bool = False
+    device: str | None = None
+
+
+class Row(StrEnum):
+    """What can be asked for."""
+
+    sentence = "sentence"
+    list = "list"
+    products = "products"
+    growth = "growth"
+    minicons = "minicons"
+    vectors = "vectors"
+    trainer = "trainer"
+    peak = "peak"
+    segatron = "segatron"
+    card_spans = "card-spans"
+    card_sentences = "card-sentences"
+    card_streams = "card-streams"
+
+
+STUDIES = {
+    Row.sentence: Study(sentence.one_sentence, "one sentence, T-TA and biLM"),
+    Row.list: Study(hypotheses.study, "an N-best list, T-TA and biLM"),
+    Row.products: Study(hypotheses.products, "rescoring and its own matrix products"),
+    Row.growth: Study(sentence.growth, "growth with the length of a sentence"),
+    Row.minicons: Study(minicons.study, "masked scores, minicons", peer=True),
+    Row.vectors: Study(vectors.study, "sentence vectors, sentence-transformers", peer=True),
+    Row.trainer: Study(pretraining.study, "pretraining, the Trainer of transformers", peer=True),
+    Row.peak: Study(peak.study, "training and the peak of matrix products"),
+    Row.segatron: Study(recurrent.study, "Segatron-XL and Transformer-XL"),
+    Row.card_spans: Study(card.STUDIES["spans"], "SegaBERT on a GPU and its peak", device="cuda"),
+    Row.card_sentences: Study(
+        card.STUDIES["sentences"], "the T-TA paper's on a GPU and its peak", device="cuda"
+    ),
+    Row.card_streams: Study(card.STUDIES["streams"], "Transformer-XL on a GPU and its peak", device="cuda"),
+}
+
+
+class Precision(StrEnum):
+    """Of training."""
+
+    fp32 = "fp32"
+    bf16 = "bf16"
+
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.command()
+def peers(
+    texts: Annotated[Path, typer.Option(help="Sentences, one a line; or a .jsonl of segmented documents.")],
+    only: Annotated[
+        list[Row] | None, typer.Option(help="A row to run; several: in their order. None: all.")
+    ] = None,
+    peers_python: Annotated[
+        Path | None,
+        typer.Option(
+            help="The python of the environment of benchmarks/requirements.txt; none: no row with a peer."
+        ),
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    shape: Annotated[str, typer.Option(help=f"Sizes of the random models: {', '.join(SHAPES)}.")] = DEMANDED,
+    words: Annotated[
+        int, typer.Option(min=1, help="Words of the sentence, and of each text of the list.")
+    ] = 20,
+    hypotheses: Annotated[int, typer.Option(min=1, help="Texts of the list.")] = 50,
+    longest: Annotated[
+        int, typer.Option(min=5, help="Words of the longest sentence of the row growth.")
+    ] = 100,
+    timed: Annotated[
+        int, typer.Option(min=1, help="Sentences that minicons and sentence-transformers read.")
+    ] = 200,
+    trained: Annotated[int, typer.Option(min=8, help="Sentences of an epoch of training.")] = 1024,
+    batch_size: Annotated[int, typer.Option(min=1, help="Sentences of a training step.")] = 64,
+    parts: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="The row peak trains in steps of so many parts, of --batch-size sentences each. 4 times 64 are about "
+            "the tokens of the paper's 64 x 128.",
+        ),
+    ] = 4,
+    precision: Annotated[
+        list[Precision] | None,
+        typer.Option(help="Of training; several: each. None: fp32, and bf16 where the device has it."),
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Measurements of each, in turns.")] = 5,
+    minutes: Annotated[float, typer.Option(min=0, help="No row is begun after so many; 0: all are.")] = 0,
+    threads: Annotated[int, typer.Option(min=0, help="CPU threads; 0: all cores.")] = 0,
+    json: Annotated[
+        Path | None, typer.Option(help="Where the figures go; rows that it has from earlier runs stay.")
+    ] = None,
+    markdown: Annotated[
+        Path | None,
+        typer.Option(help=f"A page whose table, between {table.BEGIN} and {table.END}, they make."),
+    ] = None,
+) -> None:
+    """Time Quartet beside other libraries: the same weights, the same texts, the same threads, in turns.
+
+    Example: python -m benchmarks.peers --texts sentences.txt --peers-python .venv-peers/bin/python
+    """
+    if threads:
+        torch.set_num_threads(threads)
+    check_device(device)
+    if shape not in SHAPES:
+        raise InputError("--shape", f"{shape} is not known", f"take one of {', '.join(SHAPES)}")
+    chosen = _chosen(only or [], peers_python, device)
+    ends = time.perf_counter() + 60 * minutes if minutes else float("inf")
+    console = Console()
+    where = table.machine(device)
+    console.print(", ".join(f"{name} {value}" for name, value in where.items()))
+    found: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        setup = Setup(
+            sentences=_sentences(texts),
+            shape=SHAPES[shape],
+            folder=Path(folder),
+            python=peers_python,
+            device=device,
+            words=words,
+            hypotheses=hypotheses,
+            lengths=[length for length in LENGTHS if length <= longest],
+            timed=timed,
+            trained=trained,
+            batch_size=batch_size,
+            parts=parts,
+            precisions=[one.value for one in precision or _precisions(device)],
+            rounds=rounds,
+        )
+        for name in chosen:
+            begun = time.perf_counter()
+            if begun > ends:
+                console.print(f"{name}: no time left")
+                continue
+            outcome = STUDIES[name].run(setup)
+            if shape != DEMANDED:
+                outcome = outcome.reported()
+            minutes = (time.perf_counter() - begun) / 60
+            console.print(table.shown(outcome.figures, f"{name}: {STUDIES[name].title}"))
+            found[name] = table.record(outcome, where, rounds, minutes)
+            if json is not None:
+                table.keep(json, name, found[name])
+    if markdown is not None:
+        table.write_markdown(markdown, found if json is None else table.kept(json))
+
+
+def _chosen(only: list[Row], python: Path | None, device: str) -> list[Row]:
+    """The rows to run; those without their peer are named and left out, unless they were asked for.
+
+    Raises:
+        InputError: a row that was asked for has no peer.
+    """
+    rows = only or [name for name in Row if STUDIES[name].device in (None, device)]
+    absent = [name for name in rows if STUDIES[name].peer and python is None]
+    if only and absent:
+        raise InputError("--only", f"{', '.join(absent)}: there is no peer", "give --peers-python")
+    if absent:
+        typer.echo(f"left out, for want of --peers-python: {', '.join(absent)}", err=True)
+    return [name for name in rows if name not in absent]
+
+
+def _sentences(path: Path) -> list[str]:
+    """The sentences of a file, empty ones left out.
+
+    Raises:
+        InputError: there is none.
+    """
+    lines = SentencesOf(path) if path.suffix == ".jsonl" else lines_of(path)
+    sentences = [line.strip() for line in lines if line.strip()]
+    if not sentences:
+        raise InputError(path, "holds no sentence")
+    return sentences
+
+
+def _precisions(device: str) -> list[Precision]:
+    """fp32, and bf16 where the device computes with it and does not only imitate it."""
+    on_gpu = device.startswith("cuda")
+    has = torch.cuda.is_bf16_supported(including_emulation=False) if on_gpu else has_bfloat16()
+    return [Precision.fp32, Precision.bf16] if has else [Precision.fp32]
+
+
+def main() -> None:
+    """Timer the command; a user's mistake is one line and exit code 2."""
+    keep_freed_memory()
+    with user_errors():
+        app()
+
+
+if __name__ == "__main__":
+    main()
