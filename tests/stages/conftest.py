@@ -80,7 +80,9 @@ def stage_that_reads(frame: FrameType | None) -> str | None:
         return None
     reader = Path(frame.f_code.co_filename)
     ours = any(reader.is_relative_to(ROOT / place) for place in ("src", "pipeline", "stages"))
-    if not ours or any(reader.is_relative_to(ROOT / "pipeline" / each) for each in ("params", "settings.py")):
+    if not ours or any(
+        reader.is_relative_to(ROOT / "pipeline" / each) for each in ("params.py", "loading.py", "settings.py")
+    ):
         return None
     while frame is not None:
         script = Path(frame.f_code.co_filename)
