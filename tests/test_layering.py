@@ -29,6 +29,7 @@ ROOMS = [
     "evaluation",
     "text",
     "pretrained",
+    "kernels",
     "models",
     "data",
     "objectives",

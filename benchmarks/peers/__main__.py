@@ -30,7 +30,7 @@ from benchmarks.peers.models import DEMANDED, SHAPES
 from benchmarks.peers.setup import LENGTHS, Setup
 from quartet.errors import InputError, user_errors
 from quartet.hardware.memory import keep_freed_memory
-from quartet.models.linear import has_bfloat16
+from quartet.kernels.linear import has_bfloat16
 from quartet.scoring.device import check_device
 from quartet.text.documents import SentencesOf
 from quartet.text.plain import lines_of

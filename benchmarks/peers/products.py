@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from quartet.models.linear import product
+from quartet.kernels.linear import product
 
 #: (batch, rows, inner, columns): (batch, rows, inner) times (batch, inner, columns).
 Shape = tuple[int, int, int, int]
@@ -99,7 +99,7 @@ def replay(
     """A function that runs all products once, and returns the seconds that they took.
 
     The operands are made before the clock starts. A weight's matrix lies as `torch.nn.Linear` keeps it, and is
-    multiplied by the quickest way that the models have (:func:`quartet.models.linear.product`).
+    multiplied by the quickest way that the models have (:func:`quartet.kernels.linear.product`).
 
     Args:
         own_weights: each product has a matrix of its own, as a model's layers do, and none is in a cache because the

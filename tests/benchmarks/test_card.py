@@ -10,7 +10,7 @@ import torch
 from benchmarks.peers import card
 from benchmarks.peers.models import SHAPES
 from benchmarks.peers.setup import Setup
-from quartet.models import fused_loss
+from quartet.kernels import cross_entropy
 from tests.small_corpus import documents
 
 
@@ -21,7 +21,7 @@ def test_a_group_is_trained_plain_and_compiled(
     """Compiled in name alone: that it learns the same is tests/training/test_fit.py's matter."""
     asked: list[bool | None] = []
     monkeypatch.setattr(torch.nn.Module, "compile", lambda module, dynamic: asked.append(dynamic))
-    monkeypatch.setattr(fused_loss, "_compiled_tile", lambda: fused_loss._of_tile)
+    monkeypatch.setattr(cross_entropy, "_compiled_tile", lambda: cross_entropy._of_tile)
     monkeypatch.setattr(card, "WARM", 1)
     monkeypatch.setattr(card, "TIMED", 2)
     sentences = [text for document in documents(60, 1) for text in document.sentences]

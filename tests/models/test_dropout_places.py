@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from quartet.kernels.dropout import Dropout
 from quartet.models.architectures import build
 from quartet.models.attention import MultiHeadAttention
-from quartet.models.dropout import Dropout
 from quartet.models.network import Network
 from tests.models.shapes import KINDS, VOCABULARY, random_inputs, small
 

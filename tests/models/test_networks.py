@@ -8,8 +8,8 @@ import pytest
 import torch
 from pydantic import ValidationError
 
+from quartet.kernels.cross_entropy import target_logprobs
 from quartet.models.architectures import build
-from quartet.models.heads import tiled_logprobs
 from quartet.models.positions import AbsolutePositions
 from tests.models.shapes import KINDS, VOCABULARY, random_inputs, small
 
@@ -155,7 +155,7 @@ def test_no_log_probability_is_above_0_however_certain_a_token_is() -> None:
     torch.manual_seed(0)
     hidden, table, bias = 6 * torch.randn(400, 256), torch.randn(3000, 256), torch.zeros(3000)
     likeliest = (hidden @ table.T).argmax(-1)
-    found = tiled_logprobs(hidden, likeliest, table, bias)
+    found = target_logprobs(hidden, likeliest, table, bias)
     assert -1e-3 < found.median() <= found.max() <= 0
     unbounded = (hidden * table[likeliest]).sum(-1) - torch.logsumexp(hidden @ table.T, -1)
     assert unbounded.max() > 0, "the rounding that this is about"

@@ -10,7 +10,7 @@ import torch
 
 from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
-from quartet.models import fused_loss
+from quartet.kernels import cross_entropy
 from quartet.models.architectures import build_for
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -174,9 +174,9 @@ def test_a_compiled_network_learns_the_same(
         lambda module, **options: compile_module(module, backend=backend, **options),
     )
     monkeypatch.setattr(
-        fused_loss,
+        cross_entropy,
         "_compiled_tile",
-        lambda: compile_function(fused_loss._of_tile, backend=backend, dynamic=True),
+        lambda: compile_function(cross_entropy._of_tile, backend=backend, dynamic=True),
     )
     expected = train(small_corpus, kind, tmp_path / "plain.ckpt", steps=30, dropout=0.0)
     assert traced == []

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from quartet.config.training import TrainingConfig
 from quartet.data import open_source
-from quartet.models import fused_loss
+from quartet.kernels import cross_entropy
 from quartet.models.architectures import build_for
 from quartet.models.network import Network
 from quartet.objectives import OBJECTIVES
@@ -34,7 +34,7 @@ NEVER_WAIT = [name for name in VARIANTS if "adaptive" not in name]
 def _no_autocast(monkeypatch: pytest.MonkeyPatch) -> None:
     """The device has none."""
     monkeypatch.setattr(torch, "is_autocast_enabled", lambda device: False)
-    monkeypatch.setattr(fused_loss.torch, "autocast", lambda *_, **__: torch.enable_grad())  # type: ignore[attr-defined]
+    monkeypatch.setattr(cross_entropy.torch, "autocast", lambda *_, **__: torch.enable_grad())  # type: ignore[attr-defined]
 
 
 class Run:

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from quartet.data.pairs import pair_inputs
 from quartet.evaluation.sets.race import ChoiceQuestion
 from quartet.evaluation.sets.squad import Question
-from quartet.models.dropout import Dropout
+from quartet.kernels.dropout import Dropout
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.glue import GlueModel

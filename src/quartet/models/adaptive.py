@@ -17,8 +17,8 @@ from torch.nn import functional as F
 
 from quartet.config.model import ModelConfig
 from quartet.errors import InputError
-from quartet.models.fused_loss import summed_cross_entropy
-from quartet.models.linear import linear
+from quartet.kernels.cross_entropy import summed_cross_entropy
+from quartet.kernels.linear import linear
 
 
 class AdaptiveEmbedding(nn.Module):

@@ -9,58 +9,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.config.model import ModelConfig
-from quartet.models.dropout import Dropout
-from quartet.models.linear import Linear
-
-#: A GPU's fused kernels take heads whose width this divides; others are filled up with zeros, which changes nothing.
-#: Heads of 41 (Transformer-XL's 410 / 10) filled up to 48 took 0.8 ms in the place of 1.5 on an H200.
-WIDTHS = 8
-
-
-def attends_in_float32(device: torch.device) -> bool:
-    """Whether attention leaves autocast's type: a CPU's kernel is several times as slow backwards in bfloat16.
-
-    The products around it, which are most of the work, keep the short type.
-    """
-    return device.type == "cpu" and torch.is_autocast_enabled("cpu")
-
-
-def fused_attention(
-    q_BHTK: Tensor,
-    k_BHSK: Tensor,
-    v_BHSK: Tensor,
-    *,
-    mask: Tensor | None = None,
-    dropout: float = 0.0,
-    causal: bool = False,
-    scale: float | None = None,
-) -> Tensor:
-    """softmax(q k^T scale + mask) v in one kernel: (B, H, T, V's width).
-
-    Args:
-        scale: None: the reciprocal root of q's width.
-    """
-    width = q_BHTK.shape[-1]
-    missing = -width % WIDTHS
-    if missing and q_BHTK.is_cuda:
-        q_BHTK, k_BHSK, v_BHSK = (F.pad(each, (0, missing)) for each in (q_BHTK, k_BHSK, v_BHSK))
-        scale = scale or width**-0.5
-    if attends_in_float32(q_BHTK.device):
-        with torch.autocast("cpu", enabled=False):
-            mask = mask if mask is None or mask.dtype == torch.bool else mask.float()
-            return F.scaled_dot_product_attention(
-                q_BHTK.float(),
-                k_BHSK.float(),
-                v_BHSK.float(),
-                attn_mask=mask,
-                dropout_p=dropout,
-                is_causal=causal,
-                scale=scale,
-            )
-    gathered = F.scaled_dot_product_attention(
-        q_BHTK, k_BHSK, v_BHSK, attn_mask=mask, dropout_p=dropout, is_causal=causal, scale=scale
-    )
-    return gathered[..., :width]
+from quartet.kernels.attention import fused_attention
+from quartet.kernels.dropout import Dropout
+from quartet.kernels.linear import Linear
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from quartet.config.model import ModelConfig
+from quartet.kernels.dropout import Dropout
 from quartet.models.attention import PostNormLayer, Visible
-from quartet.models.dropout import Dropout
 from quartet.models.network import Memory, Network
 from quartet.models.positions import AbsolutePositions
 

@@ -7,9 +7,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.config.model import ModelConfig
-from quartet.models.attention import fused_attention
-from quartet.models.dropout import Dropout
-from quartet.models.linear import Linear
+from quartet.kernels.attention import fused_attention
+from quartet.kernels.dropout import Dropout
+from quartet.kernels.linear import Linear
 from quartet.models.network import Memory, Network
 from quartet.models.positions import RelativePhases
 from quartet.models.relative_scores import RelativeScores, ReleasedScores, exact_scores

@@ -7,9 +7,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.config.model import ModelConfig
+from quartet.kernels.dropout import Dropout
+from quartet.kernels.tta_tables import Inputs, Tables
 from quartet.models.attention import PostNormLayer, Visible
-from quartet.models.dropout import Dropout
-from quartet.models.isolated import Inputs, Tables
 from quartet.models.network import Memory, Network
 from quartet.models.positions import AbsolutePositions
 from quartet.text.tokenizer import is_own

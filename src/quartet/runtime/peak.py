@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from quartet.models.linear import product
+from quartet.kernels.linear import product
 
 #: Square matrices of this size keep every device busy, and take a CPU some milliseconds.
 SIZE = {"cpu": 2048, "cuda": 8192}

@@ -14,7 +14,7 @@ from torch import nn
 
 from quartet.arguments import check_choice, checked_texts
 from quartet.errors import InputError
-from quartet.models.linear import quicken
+from quartet.kernels.linear import quicken
 from quartet.pretrained import (
     Kind,
     content_hash,

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from quartet.config.finetuning import Pooling
 from quartet.data.batch import Batch, Row, closes, collate
 from quartet.errors import InputError
-from quartet.models.dropout import Dropout
+from quartet.kernels.dropout import Dropout
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.reading import TOKEN_BUDGET
 from quartet.scoring.windows import Window, budgeted

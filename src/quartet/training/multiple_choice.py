@@ -20,7 +20,7 @@ from quartet.data.joined import joined
 from quartet.data.passages import Passage, Spans, in_paragraph, read_passages, sentence_row
 from quartet.data.question_windows import SPECIALS
 from quartet.evaluation.sets.race import ChoiceQuestion
-from quartet.models.dropout import Dropout
+from quartet.kernels.dropout import Dropout
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.reading import TOKEN_BUDGET
 from quartet.training.joining import frame

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.errors import InputError
-from quartet.models.linear import Linear
+from quartet.kernels.linear import Linear
 from quartet.nbest.generate.translation import (
     CARD,
     TOKENIZER,

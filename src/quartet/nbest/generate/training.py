@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader, IterableDataset
 from quartet.config.recognise import TranslatorConfig
 from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
-from quartet.models.fused_loss import summed_cross_entropy
+from quartet.kernels.cross_entropy import summed_cross_entropy
 from quartet.nbest.generate.pairs import IGNORED, EncodedPairs, PairBatch, PairSource
 from quartet.nbest.generate.translation import build, fill, logits, weights
 from quartet.training import randomness

@@ -23,8 +23,8 @@ from quartet.config.recognise import TranslatorConfig
 from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.files import read_json, write_json
-from quartet.models.attention import attends_in_float32
-from quartet.models.linear import quicken
+from quartet.kernels.attention import attends_in_float32
+from quartet.kernels.linear import quicken
 from quartet.nbest.generate.vocabulary import PieceTokenizer
 
 if TYPE_CHECKING:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-from quartet.models import fused_loss, linear
-from quartet.models.fused_loss import summed_cross_entropy
+from quartet.kernels import cross_entropy, linear
+from quartet.kernels.cross_entropy import plain_cross_entropy, summed_cross_entropy
 
 ROWS, DIM, VOCABULARY = 37, 6, 50
 
@@ -22,13 +21,6 @@ def inputs(dtype: torch.dtype) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
     return (hidden_ND, weight_VD, bias_V), torch.randint(0, VOCABULARY, (ROWS,), generator=generator)
 
 
-def plain(
-    hidden_ND: Tensor, weight_VD: Tensor, bias_V: Tensor, targets_N: Tensor, smoothing: float = 0.0
-) -> Tensor:
-    logits_NV = F.linear(hidden_ND, weight_VD, bias_V)
-    return F.cross_entropy(logits_NV, targets_N, reduction="sum", label_smoothing=smoothing)
-
-
 @pytest.mark.parametrize("rows_at_once", [1, 5, ROWS, 1000])
 @pytest.mark.parametrize("tile", [1, 4 * VOCABULARY, 10**6])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 1.0])
@@ -37,12 +29,12 @@ def test_value_and_gradients(
     rows_at_once: int, tile: int, smoothing: float, aligned: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the vocabulary is filled up, as on a GPU."""
-    monkeypatch.setitem(fused_loss.AT_ONCE, "cpu", rows_at_once * VOCABULARY * 8)
-    monkeypatch.setitem(fused_loss.ALIGNED, "cpu", aligned)
-    monkeypatch.setattr(fused_loss, "TILE", tile)
+    monkeypatch.setitem(cross_entropy.AT_ONCE, "cpu", rows_at_once * VOCABULARY * 8)
+    monkeypatch.setitem(cross_entropy.ALIGNED, "cpu", aligned)
+    monkeypatch.setattr(cross_entropy, "TILE", tile)
     found: list[Tensor | None] = []
     wanted: list[Tensor | None] = []
-    for function, kept in ((summed_cross_entropy, found), (plain, wanted)):
+    for function, kept in ((summed_cross_entropy, found), (plain_cross_entropy, wanted)):
         tensors, targets_N = inputs(torch.float64)
         loss = function(*tensors, targets_N, smoothing)
         (3 * loss / ROWS).backward()
@@ -57,10 +49,10 @@ def test_in_bfloat16_it_is_as_near_as_the_framework_is(
 ) -> None:
     monkeypatch.setattr(linear, "has_bfloat16", lambda: instructions)
     exact = inputs(torch.float32)
-    plain(*exact[0], exact[1]).backward()
+    plain_cross_entropy(*exact[0], exact[1]).backward()
     wanted = [tensor.grad for tensor in exact[0]]
     errors = []
-    for function in (summed_cross_entropy, plain):
+    for function in (summed_cross_entropy, plain_cross_entropy):
         tensors, targets_N = inputs(torch.float32)
         with torch.autocast("cpu", torch.bfloat16):
             loss = function(*tensors, targets_N)

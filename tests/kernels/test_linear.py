@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from quartet.models import linear as module
-from quartet.models.linear import (
+from quartet.kernels import linear as module
+from quartet.kernels.linear import (
     Linear,
     has_onednn,
     input_gradient,

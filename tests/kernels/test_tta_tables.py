@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from benchmarks.peers.products import recorded
-from quartet.models import isolated
+from quartet.kernels import tta_tables
 from quartet.models.architectures import build
 from quartet.models.tta import TTA
 from tests.models.shapes import VARIANTS, VOCABULARY, random_inputs, small
@@ -121,7 +121,7 @@ def test_no_key_or_value_is_multiplied_again(kind: str, queries: int) -> None:
 
 def test_a_score_does_not_depend_on_what_was_read_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tokens are filled in a block at a time, the same ones together whichever text comes first."""
-    monkeypatch.setattr(isolated, "BLOCK", 4)
+    monkeypatch.setattr(tta_tables, "BLOCK", 4)
     first, second = random_inputs(2, 8, [8, 5]), random_inputs(2, 8, [8, 7])
     assert not torch.equal(first[0], second[0])
     found = []
@@ -135,7 +135,7 @@ def test_a_score_does_not_depend_on_what_was_read_before(monkeypatch: pytest.Mon
 
 def test_threads_that_read_at_once_have_what_one_has(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever comes while rows are made waits for them."""
-    monkeypatch.setattr(isolated, "BLOCK", 1)
+    monkeypatch.setattr(tta_tables, "BLOCK", 1)
     many = [random_inputs(2, 8, [8, 5]) for _ in range(16)]
     one, other = network(), network()
     with torch.inference_mode():
@@ -152,7 +152,7 @@ def test_threads_that_read_at_once_have_what_one_has(monkeypatch: pytest.MonkeyP
 
 def test_a_table_that_would_be_too_large_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
     one, inputs = network(), random_inputs(2, 8, [8, 5])
-    monkeypatch.setattr(isolated, "LARGEST", 0)
+    monkeypatch.setattr(tta_tables, "LARGEST", 0)
     with torch.inference_mode():
         counts = recorded(lambda: one.represent_inner(*inputs))
         same(one, one.represent_inner(*inputs), inputs)

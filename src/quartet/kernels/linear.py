@@ -1,4 +1,4 @@
-"""Linear maps by the quicker of the two matrix libraries that PyTorch has on x86 CPUs.
+"""Linear maps by the quicker of the two matrix libraries that PyTorch has on x86 CPUs. The plain twin is ``F.linear``.
 
 ``torch.nn.functional.linear`` takes float32 products to MKL, which is two to four times as slow as oneDNN on AMD's
 processors with AVX-512, and quicker than oneDNN on those without. On Intel's it is slower for few rows, and quicker in
@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.hardware.processor import is_intel
+from quartet.kernels import is_plain
 
 
 @cache
@@ -44,6 +45,8 @@ def has_bfloat16() -> bool:
 
 def product(x: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor:
     """x W^T + b without a gradient, for x (..., I) on any device and in any type."""
+    if is_plain():
+        return F.linear(x, weight_OI, bias_O)
     if _is_imitated(x):
         return product(x.float(), weight_OI.float(), None if bias_O is None else bias_O.float()).to(x.dtype)
     if _may_take_onednn(x, weight_OI):
@@ -87,7 +90,7 @@ def _is_imitated(x: Tensor) -> bool:
 
 def linear(x: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor:
     """``F.linear``: x W^T + b for x (..., I), with its gradients."""
-    if not x.is_cpu or torch.compiler.is_compiling():
+    if not x.is_cpu or torch.compiler.is_compiling() or is_plain():
         return F.linear(x, weight_OI, bias_O)
     if torch.is_autocast_enabled("cpu"):
         if has_bfloat16() or torch.get_autocast_dtype("cpu") != torch.bfloat16:

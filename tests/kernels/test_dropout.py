@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import nn
 
+from quartet.kernels.dropout import NUMBERS, Dropout, kept, rate
 from quartet.models.architectures import build
-from quartet.models.dropout import NUMBERS, Dropout, kept, rate
 from tests.models.shapes import VARIANTS, VOCABULARY, small
 
 MANY = 1 << 20

@@ -1,4 +1,7 @@
-"""Keys, values and first queries of T-TA looked up: as its inputs are isolated, no text is needed to know them."""
+"""Keys, values and first queries of T-TA looked up: as its inputs are isolated, no text is needed to know them.
+
+The plain twin is the network's own forward pass, which multiplies them: `Tables` gives None where that is to be taken.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,40 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from quartet.models.attention import MultiHeadAttention
-from quartet.models.linear import product
-from quartet.models.positions import AbsolutePositions
+from quartet.kernels import is_plain
+from quartet.kernels.linear import product
 
 #: Bytes that the tokens' rows may have when every token has been seen; a larger model multiplies as it reads.
 LARGEST = 512 * 2**20
 #: Tokens whose rows are made at once. Always the same ones together, so that a score does not depend on what was read
 #: before it.
 BLOCK = 64
+
+
+class Maps(Protocol):
+    """What an attention makes queries, keys and values by."""
+
+    @property
+    def query(self) -> nn.Linear: ...
+
+    @property
+    def key(self) -> nn.Linear: ...
+
+    @property
+    def value(self) -> nn.Linear: ...
+
+
+class Places(Protocol):
+    """The tables of positions."""
+
+    def rows(self) -> list[Tensor]:
+        """(rows, D) each."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +55,10 @@ class Inputs:
 
     tokens: nn.Module
     vocabulary: int
-    positions: AbsolutePositions
+    positions: Places
     norm: nn.LayerNorm | None
     first_query: Callable[[Tensor], Tensor]
-    attentions: Sequence[MultiHeadAttention]
+    attentions: Sequence[Maps]
 
     @property
     def maps(self) -> list[nn.Linear]:
@@ -85,15 +108,16 @@ class Tables:
     ) -> Known | None:
         """What is known of texts with these ids; None where it is to be multiplied instead.
 
-        That is where gradients are asked for, where products are of another type than the weights, and where the
-        rows would take more than :data:`LARGEST`.
+        That is where gradients are asked for, where products are of another type than the weights, where the rows would
+        take more than :data:`LARGEST`, and within :func:`quartet.kernels.plain`.
 
         Args:
             places: (B, T) rows of each table of positions.
             x_BTD: the sum of the tokens' and the positions' rows.
         """
         if (
-            torch.is_grad_enabled()
+            is_plain()
+            or torch.is_grad_enabled()
             or torch.compiler.is_compiling()
             or torch.is_autocast_enabled(x_BTD.device.type)
         ):
