@@ -39,15 +39,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _same_settings_are_parsed_once() -> Iterator[None]:
     """Reading params.yaml takes 50 ms, most of it YAML, and the same few texts are read thousands of times."""
     with suppress(ModuleNotFoundError), pytest.MonkeyPatch.context() as patch:
-        from pipeline.params import yaml_file
+        from ruamel.yaml import YAML
 
-        parsed = functools.lru_cache(64)(yaml_file.YAML(typ="safe", pure=True).load)
+        from quartet.config import loading
 
-        class Remembering(yaml_file.YAML):  # type: ignore[misc]
-            def load(self, stream: str) -> object:
+        parsed = functools.lru_cache(64)(YAML(typ="safe", pure=True).load)
+
+        class Remembering(YAML):  # type: ignore[misc]
+            def load(self, stream: str) -> object:  # type: ignore[override]
                 return copy.deepcopy(parsed(stream))
 
-        patch.setattr(yaml_file, "YAML", Remembering)
+        patch.setattr(loading, "YAML", Remembering)
         yield
         return
     yield
