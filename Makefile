@@ -30,7 +30,7 @@ export DVC_NO_ANALYTICS := true
 KEEP := oversize_threshold:1,metadata_thp:auto,dirty_decay_ms:-1,muzzy_decay_ms:-1
 PRELOAD := $(if $(JEMALLOC),LD_PRELOAD=$(JEMALLOC) MALLOC_CONF=$(KEEP))
 
-.PHONY: help setup setup-peers repro allocator test soak scale-check check lint format ui lock docs
+.PHONY: help setup setup-peers repro allocator test test-slow soak scale-check check lint format ui lock docs
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name text; do \
@@ -74,8 +74,13 @@ allocator:  ## the exports by which jemalloc serves your own `dvc repro` too (do
 	(Debian and Ubuntu: libjemalloc2) or set JEMALLOC= to its path" >&2; exit 2)
 
 # As many processes as cores, so one thread each: more would wait for each other.
-test: setup  ## the tests
-	@OMP_NUM_THREADS=1 python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+TEST := OMP_NUM_THREADS=1 python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+
+test: setup  ## the tests, but for those of tests/slow
+	@$(TEST) --ignore=tests/slow
+
+test-slow: setup  ## the tests that take long: kills, processes, servers, real runs of DVC
+	@$(TEST) tests/slow
 
 soak: setup  ## every reader of users' files fuzzed for ten minutes, 60 kills over all stages
 	@QUARTET_FUZZ_SECONDS=$${QUARTET_FUZZ_SECONDS:-600} python -m pytest -s tests/reliability/test_fuzz.py
@@ -83,7 +88,7 @@ soak: setup  ## every reader of users' files fuzzed for ten minutes, 60 kills ov
 
 scale-check: setup  ## plans beside real trainings, two processes beside one, every paper preset dry (docs/scale.md)
 	@python -m tests.scale_check
-	@python -m pytest tests/training/test_processes.py
+	@python -m pytest tests/slow/training/test_processes.py
 	@python -m tests.presets.dry_run
 
 check: setup  ## ruff and mypy, as CI runs them

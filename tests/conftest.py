@@ -24,7 +24,9 @@ with suppress(ModuleNotFoundError):  # tests/test_gpu.py runs without it
 ROOT = Path(__file__).resolve().parents[1]
 
 #: Files that take minutes: where several processes share the tests, none is to wait for one of them at the end.
-LONG = frozenset({"test_tiny.py", "test_docs_walk.py", "test_dvc_runs.py", "test_kills.py"})
+LONG = frozenset(
+    {"test_tiny.py", "test_docs_walk.py", "test_dvc_runs.py", "test_kills.py", "test_mlflow_server.py"}
+)
 
 settings.register_profile("repeatable", deadline=None, derandomize=True, database=None)
 settings.load_profile("repeatable")

@@ -52,7 +52,7 @@ ROOMS = [
 ]
 #: The only stages that train: everything else starts without Lightning.
 TRAINING = {"pretrain", "translate", "finetune", "glue", "nli", "squad", "race"}
-#: Stages that look at text or at results only: tests/stages/test_start.py.
+#: Stages that look at text or at results only: tests/slow/stages/test_start.py.
 WITHOUT_TORCH = {
     "download",
     "segment",

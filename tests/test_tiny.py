@@ -167,7 +167,7 @@ def test_a_second_clone_pulls_everything_and_has_nothing_to_run(
 
 
 def test_an_edit_of_one_model_runs_only_what_hangs_on_it(clone: Clone) -> None:
-    """Of the model with the fewest evaluations; test_dvc_runs.py edits the other, with stand-ins for its stages."""
+    """Of the model with the fewest evaluations; slow/test_dvc_runs.py edits the other, with stand-ins for stages."""
     before = clone.results
     assert clone.repro() == set(), "nothing is left to do"
     own = "recurrence: {memory: 32}\n    training: {steps: "

@@ -36,9 +36,10 @@ from tests.reliability.malformed.rows import table, valid
 Read = Callable[[Path], object]
 
 
-def of_kind(kind: str, name: str) -> tuple[bytes, ...]:
+def of_kind(generator: str, kind: str, name: str) -> tuple[bytes, ...]:
     """The malformed files of a kind."""
-    return tuple(case.files[name] for case in every_case() if case.kind == kind and name in case.files)
+    cases = (case for case in every_case(generator) if case.kind == kind)
+    return tuple(case.files[name] for case in cases if name in case.files)
 
 
 def _nbest(form: str, beam: int | None = None) -> Read:
@@ -98,12 +99,12 @@ def targets() -> dict[str, Target]:
     found: dict[str, Target] = {
         "params": Target(
             params.NAME,
-            (as_json(params.valid()), *of_kind("params/yaml", params.NAME)),
+            (as_json(params.valid()), *of_kind("params", "params/yaml", params.NAME)),
             params.read,
         ),
         "wikipedia": Target(
             corpora.DUMP,
-            (corpora.dump(corpora.page(1)).encode(), *of_kind("corpus/wikipedia", corpora.DUMP)),
+            (corpora.dump(corpora.page(1)).encode(), *of_kind("corpora", "corpus/wikipedia", corpora.DUMP)),
             _dump,
         ),
         "wikipedia-bz2": Target(
@@ -115,17 +116,17 @@ def targets() -> dict[str, Target]:
         "wikitext-markup": Target("page.txt", (MARKUP.encode(),), _wikitext),
         "text": Target(
             "prose.txt",
-            (b"A heron.\n\n\nIt waits.\n", *of_kind("corpus/text", "prose.txt")),
+            (b"A heron.\n\n\nIt waits.\n", *of_kind("texts", "corpus/text", "prose.txt")),
             lambda at: list(read_text(at / "prose.txt")),
         ),
         "rescored": Target(
             "out.jsonl",
-            (valid("nbest/rescored"), *of_kind("nbest/rescored", "out.jsonl")),
+            (valid("nbest/rescored"), *of_kind("lists", "nbest/rescored", "out.jsonl")),
             lambda at: read_rescored(at / "out.jsonl"),
         ),
         "words": Target(
             "words.tsv",
-            (b"tiger\tcat\t7.35\n", *of_kind("similarity/words", "words.tsv")),
+            (b"tiger\tcat\t7.35\n", *of_kind("sets", "similarity/words", "words.tsv")),
             lambda at: read_word_pairs(at / "words.tsv"),
         ),
         "labelled": Target(
@@ -135,7 +136,7 @@ def targets() -> dict[str, Target]:
         ),
         "arpa": Target(
             "model.arpa",
-            (valid("ngram/arpa"), *of_kind("ngram/arpa", "model.arpa")),
+            (valid("ngram/arpa"), *of_kind("texts", "ngram/arpa", "model.arpa")),
             lambda at: check_start(at / "model.arpa"),
         ),
         "tokenizer": Target("tokenizer.json", (as_json(tokenizers.own()),), _tokenizer),
@@ -166,7 +167,7 @@ def _lists() -> dict[str, Target]:
     for kind, settings in table("lists").items():
         form, name = kind.removeprefix("nbest/"), settings["file"]
         if form not in ("references", "rescored"):
-            seeds = (valid(kind), *of_kind(kind, name))
+            seeds = (valid(kind), *of_kind("lists", kind, name))
             found[f"nbest-{form}"] = Target(name, seeds, _nbest(form, 2 if form == "nemo" else None))
     for name, whole in {
         "refs.txt": b"u1 the cat\n",

@@ -10,7 +10,6 @@ import torch
 
 from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
-from quartet.kernels import cross_entropy
 from quartet.models.architectures import build_for
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -149,43 +148,6 @@ def test_products_are_tf32_where_it_is_asked_for_alone() -> None:
         set_precision("tf32", "cuda")
         set_precision(precision, "cuda")
         assert not products.allow_tf32
-
-
-@pytest.mark.parametrize("kind", ["tta", "unilm", "segabert", "segatron-xl"])
-def test_a_compiled_network_learns_the_same(
-    small_corpus: Small, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Traced as for the compiler, and run as it stands, which needs no C++; nothing is traced after the first steps."""
-    traced: list[int] = []
-    steps = 0
-
-    def backend(graph: torch.fx.GraphModule, _: Any) -> Any:
-        traced.append(steps)
-        return graph.forward
-
-    def progress(done: int, _: int) -> None:
-        nonlocal steps
-        steps = done
-
-    compile_module, compile_function = torch.nn.Module.compile, torch.compile
-    monkeypatch.setattr(
-        torch.nn.Module,
-        "compile",
-        lambda module, **options: compile_module(module, backend=backend, **options),
-    )
-    monkeypatch.setattr(
-        cross_entropy,
-        "_compiled_tile",
-        lambda: compile_function(cross_entropy._of_tile, backend=backend, dynamic=True),
-    )
-    expected = train(small_corpus, kind, tmp_path / "plain.ckpt", steps=30, dropout=0.0)
-    assert traced == []
-    found = train(
-        small_corpus, kind, tmp_path / "compiled.ckpt", progress, steps=30, dropout=0.0, compile=True
-    )
-    assert traced and max(traced) <= 10
-    assert [loss for _, loss in found.curve] == pytest.approx([loss for _, loss in expected.curve], abs=1e-4)
-    assert found.network.state_dict().keys() == expected.network.state_dict().keys()
 
 
 def test_the_best_weights_are_kept(small_corpus: Small, tmp_path: Path) -> None:

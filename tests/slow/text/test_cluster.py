@@ -22,11 +22,10 @@ from quartet.text.plain import draft_text
 from quartet.text.segmented import segment_corpus
 from quartet.text.split import Shares
 from quartet.text.tokenizer import train_tokenizer
+from tests.imports import ROOT
 from tests.text import corpus
 from tests.text.test_parallel import work
 from tests.text.test_segmented import contents
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
