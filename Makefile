@@ -83,7 +83,7 @@ test-slow: setup  ## the tests that take long: kills, processes, servers, real r
 	@$(TEST) tests/slow
 
 soak: setup  ## every reader of users' files fuzzed for ten minutes, 60 kills over all stages
-	@QUARTET_FUZZ_SECONDS=$${QUARTET_FUZZ_SECONDS:-600} python -m pytest -s tests/reliability/test_fuzz.py
+	@QUARTET_FUZZ_SECONDS=$${QUARTET_FUZZ_SECONDS:-600} python -m pytest -s tests/slow/reliability/test_fuzz.py
 	@python -m tests.reliability.kills
 
 scale-check: setup  ## plans beside real trainings, two processes beside one, every paper preset dry (docs/scale.md)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import functools
 import os
 import shutil
 import sys
@@ -40,21 +38,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True, scope="session")
 def _same_settings_are_parsed_once() -> Iterator[None]:
     """Reading params.yaml takes 50 ms, most of it YAML, and the same few texts are read thousands of times."""
-    with suppress(ModuleNotFoundError), pytest.MonkeyPatch.context() as patch:
-        from ruamel.yaml import YAML
+    with pytest.MonkeyPatch.context() as patch:
+        with suppress(ModuleNotFoundError):
+            from quartet.config import loading
+            from tests.settings import Remembering
 
-        from quartet.config import loading
-
-        parsed = functools.lru_cache(64)(YAML(typ="safe", pure=True).load)
-
-        class Remembering(YAML):  # type: ignore[misc]
-            def load(self, stream: str) -> object:  # type: ignore[override]
-                return copy.deepcopy(parsed(stream))
-
-        patch.setattr(loading, "YAML", Remembering)
+            patch.setattr(loading, "YAML", Remembering)
         yield
-        return
-    yield
 
 
 @pytest.fixture(autouse=True, scope="session")

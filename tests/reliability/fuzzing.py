@@ -1,6 +1,6 @@
 """Readers under fire: whatever bytes a file holds, it is read or refused with InputError; nothing else comes out.
 
-QUARTET_FUZZ_SECONDS=600 python -m pytest -s tests/reliability/test_fuzz.py     (`make soak`)
+QUARTET_FUZZ_SECONDS=600 python -m pytest -s tests/slow/reliability/test_fuzz.py     (`make soak`)
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from quartet.errors import InputError
 from tests.reliability.malformed.case import check_line
 from tests.reliability.strategies import inputs
 
-#: Seconds for each reader; where it is not set, one, with the same inputs each time.
+#: Seconds for each reader; where it is not set, what the test says, with the same inputs each time.
 SECONDS = float(os.environ.get("QUARTET_FUZZ_SECONDS", "0"))
 #: Seconds of computing that one input may take.
 PATIENCE = 8.0

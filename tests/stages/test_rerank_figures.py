@@ -23,7 +23,7 @@ from quartet.evaluation import intervals
 from quartet.files import write_jsonl
 from quartet.results import Result, read_results
 from stages import baselines, combine, compare, rerank
-from tests.stages.world import set_keys
+from tests.settings import change_settings
 
 LAYOUT = Layout("tiny")
 LISTS = "sample-speech"
@@ -127,7 +127,10 @@ class Table:
 def table(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Table:
     """Lists whose first-pass scores and one model's decide."""
     grid = {"start": 0.0, "stop": 1.0, "step": 0.1}
-    set_keys(workspace, {"evaluate.rerank": [ONE, OTHER], "rerank.weights": grid, "rerank.lengths": [3]})
+    change_settings(
+        workspace / "params.yaml",
+        {"evaluate.rerank": [ONE, OTHER], "rerank.weights": grid, "rerank.lengths": [3]},
+    )
     made = Table(workspace, monkeypatch)
     made.write(first_pass=True)
     return made
@@ -177,7 +180,9 @@ def test_two_systems_are_compared_the_first_minus_the_second(table: Table) -> No
 def test_the_share_of_dev_makes_the_rows_of_a_pair(table: Table) -> None:
     """The first pass knows nothing; with all weight on the pair its share decides as the weight did above."""
     weights = {"start": 1.0, "stop": 1.0, "step": 0.1}
-    set_keys(table.workspace, {"rerank.combine": [[ONE, OTHER]], "rerank.weights": weights})
+    change_settings(
+        table.workspace / "params.yaml", {"rerank.combine": [[ONE, OTHER]], "rerank.weights": weights}
+    )
     table.write(first_pass=False)
     rows = table.rows()
     pair = f"{ONE}-and-{OTHER}"
@@ -212,7 +217,7 @@ KEYS: list[tuple[dict[str, Any], dict[tuple[str, str], float | None]]] = [
 def test_every_key_moves_its_rows(
     table: Table, keys: dict[str, Any], expected: dict[tuple[str, str], float | None]
 ) -> None:
-    set_keys(table.workspace, keys)
+    change_settings(table.workspace / "params.yaml", keys)
     rerank.rerank(ONE)
     found = {(row.split, row.metric): row.value for row in read_results(LAYOUT.rows("rerank", ONE))}
     for key, value in expected.items():
@@ -223,9 +228,11 @@ def test_as_many_resamplings_as_are_asked_for_with_the_models_seed(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One resampling makes no interval, two do; another seed draws others."""
-    set_keys(table.workspace, {"bootstrap": 1, "seeds": [1, 2], "rerank.combine": [[ONE, OTHER]]})
+    change_settings(
+        table.workspace / "params.yaml", {"bootstrap": 1, "seeds": [1, 2], "rerank.combine": [[ONE, OTHER]]}
+    )
     assert {row.ci_low for row in table.rows().values()} == {None}
-    set_keys(table.workspace, {"bootstrap": 2})
+    change_settings(table.workspace / "params.yaml", {"bootstrap": 2})
     monkeypatch.setattr(intervals, "LEAST_UNITS", 2)  # the lists are few
     rows = [row for row in table.rows().values() if row.ci_low is not None]
     assert {row.table for row in rows} == {"rerank", "rerank-length", "rerank-pairs", "reference-perplexity"}

@@ -5,7 +5,6 @@ The stages run as DVC runs them, but for MLflow, which is told nothing.
 
 from __future__ import annotations
 
-import copy
 import importlib
 import shutil
 import sys
@@ -16,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
 from pipeline.layout import MANIFEST, Layout
 from pipeline.loading import load
 from pipeline.params import TaskKind
 from pipeline.stage import Run
 from pipeline.timing import Stopwatch
+from quartet.config.loading import read_yaml
 from quartet.data.batch import Batch
 from quartet.files import sha256, write_json
 from quartet.models.checkpoint import save_model
@@ -34,23 +33,11 @@ from quartet.text.tokenizer import TextTokenizer
 from quartet.training import tuning
 from quartet.training.tuning import Tuning
 from tests.scoring.test_language_model import random_model
+from tests.settings import change_settings
 
 #: Of the preset tiny.
 CORPUS, TOKENIZER_NAME = "wikipedia-sample", "wordpiece-1k"
 LAYOUT = Layout("tiny")
-
-
-def set_keys(workspace: Path, keys: Mapping[str, Any]) -> None:
-    """Give keys of params.yaml, named as ``rerank.score``, other values."""
-    yaml, path = YAML(typ="safe", pure=True), workspace / "params.yaml"
-    settings = yaml.load(path)
-    for key, value in keys.items():
-        *sections, last = key.split(".")
-        place = settings
-        for section in sections:
-            place = place.setdefault(section, {})
-        place[last] = copy.deepcopy(value)
-    yaml.dump(settings, path)
 
 
 @dataclass(frozen=True)
@@ -78,12 +65,14 @@ class World:
     splits: dict[str, EncodedCorpus]
 
     def set(self, **keys: Any) -> None:
-        """As :func:`set_keys`, with two underscores for a dot."""
-        set_keys(self.folder, {key.replace("__", "."): value for key, value in keys.items()})
+        """As :func:`change_settings`, with two underscores for a dot."""
+        change_settings(
+            self.folder / "params.yaml", {key.replace("__", "."): value for key, value in keys.items()}
+        )
 
     def settings(self) -> Any:
         """params.yaml as plain data."""
-        return YAML(typ="safe", pure=True).load(self.folder / "params.yaml")
+        return read_yaml(self.folder / "params.yaml")
 
     def corpus(self, test_documents: int | None = None) -> Path:
         """The small corpus as the corpus of the settings; returns the folder of its encoding.
@@ -93,14 +82,19 @@ class World:
         """
         origin = self.splits["train"].origin
         assert origin is not None
+        kept = origin.folder.parent / f"world-{test_documents}"  # the same for every test
+        if not kept.exists():
+            shutil.copytree(origin.folder.parent / "segments", kept / "segments")
+            test = kept / "segments" / "test.jsonl"
+            lines = test.read_text(encoding="utf-8").splitlines(keepends=True)
+            test.write_text("".join(lines[:test_documents]), encoding="utf-8")
+            encode_corpus(kept / "segments", self.tokenizer, kept / "encoded")
         segments, encoded = LAYOUT.segments(CORPUS), LAYOUT.encoded(CORPUS, TOKENIZER_NAME)
-        shutil.copytree(origin.folder.parent / "segments", segments)
-        lines = (segments / "test.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
-        (segments / "test.jsonl").write_text("".join(lines[:test_documents]), encoding="utf-8")
+        shutil.copytree(kept / "segments", segments)
+        shutil.copytree(kept / "encoded", encoded)
         target = LAYOUT.tokenizer(TOKENIZER_NAME)
         target.mkdir(parents=True)
         self.tokenizer.save(target / "tokenizer.json")
-        encode_corpus(segments, self.tokenizer, encoded)
         return encoded
 
     def model(self, name: str, kind: str, seed: int = 1, **changes: Any) -> LanguageModel:
@@ -119,7 +113,9 @@ class World:
         """A set of the settings, whose files are called as their roles."""
         sources = {file.split(".")[0]: {"source": file, "sha256": None} for file in files}
         task = {"kind": kind, "license": "made up", "files": sources}
-        set_keys(self.folder, {f"tasks.{name}": task if form is None else {**task, "format": form}})
+        change_settings(
+            self.folder / "params.yaml", {f"tasks.{name}": task if form is None else {**task, "format": form}}
+        )
         write_json(LAYOUT.task(kind, name) / MANIFEST, {})
         for file, text in files.items():
             (LAYOUT.task(kind, name) / file).write_text(text, encoding="utf-8")

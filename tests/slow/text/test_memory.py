@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 #: Prints the peak memory, in MiB, after a small corpus and then after a large one.
 SCRIPT = """
