@@ -48,5 +48,5 @@ def _parsed(text: str) -> object:
 class Remembering(YAML):  # type: ignore[misc]
     """Stands for ruamel's class in :mod:`quartet.config.loading`: the same few texts are read thousands of times."""
 
-    def load(self, stream: str) -> object:
+    def load(self, stream: Any) -> Any:
         return copy.deepcopy(_parsed(stream))

@@ -87,7 +87,7 @@ def dry_run(preset: str, folder: Path, dvc: bool = False) -> DryRun:
     """
     started = time.perf_counter()
     if dvc:
-        from tests.test_tiny import Clone
+        from tests.tiny import Clone
 
         clone = Clone(folder)
         params, lacks = prepare(preset, folder)
