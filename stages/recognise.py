@@ -20,9 +20,9 @@ from quartet.config.loading import nearest
 from quartet.config.recognise import Recogniser
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
-from quartet.nbest.generate import speech
-from quartet.nbest.generate.transcripts import write_transcripts
-from quartet.nbest.generate.utterances import FORMATS, read_utterances
+from quartet.recognise import speech
+from quartet.recognise.lists import write_transcripts
+from quartet.recognise.utterances import FORMATS, read_utterances
 
 #: Whose version may change a number.
 PACKAGES = ("soundfile", "tokenizers", "transformers")
@@ -93,7 +93,7 @@ def decode(
     seconds = time.perf_counter() - started
     run.stopwatch.add(f"search/{split}", seconds, utterances=len(chosen.utterances))
     path = output / f"{split}.json"
-    write_transcripts(path, chosen, found.lists)
+    write_transcripts(path, chosen.utterances, chosen.samples, found.lists)
     say(
         f"{split}: {len(found.lists):,} lists, {seconds / 3600 / chosen.hours:.2f} times as long as the audio"
     )

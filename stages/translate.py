@@ -22,17 +22,15 @@ from pipeline.unchanged import Inputs
 from quartet import code
 from quartet.config.recognise import Translator
 from quartet.files import MANIFEST_VERSION, atomic_dir, atomic_path, read_json, sha256, write_json
-from quartet.nbest.generate import beam, translation, writing
-from quartet.nbest.generate.pairs import encode_pairs
-from quartet.nbest.generate.parallel import ParallelText, read_parallel
-from quartet.nbest.generate.training import fit_translator
-from quartet.nbest.generate.vocabulary import train_pieces
+from quartet.recognise import beam, translation
+from quartet.recognise.lists import write_translations
+from quartet.recognise.pairs import ParallelText, encode_pairs, read_parallel
+from quartet.recognise.training import fit_translator
+from quartet.recognise.vocabulary import train_pieces
 from quartet.results import Measure, Result, write_results
 
 #: What the text, the vocabulary, the training and the files of a translator are made by. The search is no part of it.
-TRAINING = tuple(
-    f"quartet.nbest.generate.{name}" for name in ("pairs", "vocabulary", "training", "translation")
-)
+TRAINING = tuple(f"quartet.recognise.{name}" for name in ("pairs", "vocabulary", "training", "translation"))
 SPLITS = ("train", "dev", "test")
 #: Whose version may change a number.
 PACKAGES = ("pytorch-lightning", "sacrebleu", "tokenizers", "torch", "transformers")
@@ -181,7 +179,7 @@ def decode(
         found = beam.search(translator, text.source, settings.beam, shown.advance)
     run.stopwatch.add(f"search/{split}", time.perf_counter() - started, sentences=len(text))
     path = output / f"{split}.json"
-    writing.write_lists(path, split, text, found.lists)
+    write_translations(path, split, text, found.lists)
     bleu = BLEU()
     score = bleu.corpus_score([one[0].text for one in found.lists], [list(text.target)]).score
     say(f"{split}: {len(text):,} lists, 1-best BLEU {score:.2f}")

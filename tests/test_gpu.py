@@ -15,7 +15,7 @@ import torch
 
 from quartet.config.recognise import BeamConfig
 from quartet.config.training import TrainingConfig
-from quartet.nbest.generate.beam import search
+from quartet.recognise.beam import search
 from quartet.runtime.benchmark import benchmark, cut_texts
 from quartet.runtime.hf_bert import bert_like
 from quartet.runtime.peak import matrix_product_peak
@@ -26,7 +26,7 @@ from quartet.text.tokenizer import TextTokenizer
 from quartet.training.divergence import SEEN_TOGETHER
 from quartet.training.fit import Trained, fit
 from tests.models.shapes import KINDS, VARIANTS, small
-from tests.nbest.generate import toy
+from tests.recognise import toy
 from tests.runtime.test_benchmark import RUNNING
 from tests.scoring.test_language_model import TEXTS, random_model
 

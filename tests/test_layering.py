@@ -38,6 +38,7 @@ ROOMS = [
     "nbest",
     "ngram",
     "runtime",
+    "recognise",
     "export",
     "scorers",
     "report",

@@ -108,7 +108,7 @@ def test_a_number_that_is_not_the_papers_says_so() -> None:
 
 @pytest.mark.parametrize("name", TRANSLATORS)
 def test_every_translator_can_be_built_and_has_the_parameters_of_its_sizes(name: str) -> None:
-    from quartet.nbest.generate.translation import build, parameter_count
+    from quartet.recognise.translation import build, parameter_count
 
     translator = TRANSLATORS[name]
     with torch.device("meta"):

@@ -18,10 +18,10 @@ from quartet.evaluation.word_vectors import load_vectors
 from quartet.files import write_jsonl
 from quartet.nbest.formats import Files, jsonl, read
 from quartet.nbest.formats import references as reference_files
-from quartet.nbest.generate.audio import read_samples
-from quartet.nbest.generate.utterances import read_utterances
 from quartet.nbest.rescored import read_rescored
 from quartet.ngram.arpa import check_start
+from quartet.recognise.audio import read_samples
+from quartet.recognise.utterances import read_utterances
 from quartet.text.plain import read_text
 from quartet.text.pretrained_vocabulary import read_vocabulary
 from quartet.text.tokenizer import TextTokenizer

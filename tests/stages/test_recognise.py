@@ -13,8 +13,8 @@ from quartet.errors import InputError
 from quartet.files import read_json, read_jsonl, sha256
 from quartet.nbest.formats import Files, read
 from stages.recognise import recognise
-from tests.nbest.generate import speech_toy
-from tests.nbest.generate.speech_toy import sound, write_sound
+from tests.recognise import speech_toy
+from tests.recognise.speech_toy import sound, write_sound
 from tests.stages.test_set_stages import change
 
 NAME = "toy-whisper"

@@ -15,11 +15,11 @@ from pipeline.loading import load
 from quartet.errors import InputError
 from quartet.files import read_json, read_jsonl, sha256
 from quartet.nbest.formats import Files, read
-from quartet.nbest.generate.translation import load_translator
+from quartet.recognise.translation import load_translator
 from quartet.results import read_results
 from stages.nbest import nbest
 from stages.translate import translate
-from tests.nbest.generate import toy
+from tests.recognise import toy
 from tests.stages.test_set_stages import change
 
 SECTION = """

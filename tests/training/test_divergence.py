@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from quartet.errors import InputError
-from quartet.nbest.generate.training import TranslationModule
+from quartet.recognise.training import TranslationModule
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import finetune, glue, multiple_choice, siamese, span_qa
@@ -21,7 +21,7 @@ from quartet.training.divergence import FIRST, Watch, WatchedModule
 from quartet.training.module import PretrainingModule
 from quartet.training.tuning import TaskModel, Tuning
 from tests.data.test_passages import full_stops
-from tests.nbest.generate import toy
+from tests.recognise import toy
 from tests.scoring.test_language_model import random_model
 from tests.training import test_multiple_choice, test_siamese, test_span_qa
 from tests.training.test_fit import train

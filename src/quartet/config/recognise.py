@@ -69,7 +69,7 @@ class TranslatorConfig:
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
 class BeamConfig:
-    """How hypotheses are searched; see :mod:`quartet.nbest.generate.beam` for what the scores are.
+    """How hypotheses are searched; see :mod:`quartet.recognise.beam` for what the scores are.
 
     Attributes:
         size: running hypotheses, and those that are kept (N of an N-best list).
@@ -99,7 +99,7 @@ PRECISIONS: dict[Engine, tuple[str, ...]] = {
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
 class SpeechBeamConfig:
-    """How transcripts are searched; see :mod:`quartet.nbest.generate.speech` for what the scores are.
+    """How transcripts are searched; see :mod:`quartet.recognise.speech` for what the scores are.
 
     Attributes:
         size: running hypotheses, and those that are kept at most (N of an N-best list).
@@ -178,7 +178,7 @@ class Translator(TranslatorConfig):
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
 class Audio:
-    """What is recognised; see :mod:`quartet.nbest.generate.utterances` for the formats.
+    """What is recognised; see :mod:`quartet.recognise.utterances` for the formats.
 
     Attributes:
         folder: where `dev` and `test` lie, itself below ``data.root``. All of it is one dependency, so the audio that

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import compress, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,22 +58,25 @@ class TextTokenizer:
     pad_id, unk_id, cls_id, sep_id, mask_id, bos_id, eos_id = range(len(SPECIALS))
     n_specials = len(SPECIALS)
 
+    #: What messages call it; the pieces that must have the ids from 0 on; the piece of what the vocabulary lacks.
+    kind = "a tokenizer of Quartet"
+    reserved: Sequence[str] = SPECIALS
+    unknown: str | None = SPECIALS[1]
+
     def __init__(self, tokenizer: Tokenizer) -> None:
         """Wrap a tokenizer of the tokenizers library.
 
         Raises:
-            ValueError: the special tokens do not have the ids 0 to 6, or it is not as :func:`check_plain` wants it.
+            ValueError: the reserved pieces do not have the first ids, or it is not as :func:`check_plain` wants it.
         """
-        check_plain(tokenizer, SPECIALS)
-        if getattr(tokenizer.model, "unk_token", SPECIALS[1]) != SPECIALS[1]:
-            raise ValueError(f"unknown words are {tokenizer.model.unk_token}, not {SPECIALS[1]}")
+        check_plain(tokenizer, self.reserved)
+        if getattr(tokenizer.model, "unk_token", self.unknown) != self.unknown:
+            raise ValueError(f"unknown words are {tokenizer.model.unk_token}, not {self.unknown}")
         self._tokenizer = tokenizer
         self._tokenizer.encode_special_tokens = True  # the library does not save this
         self.vocab_size: int = tokenizer.get_vocab_size()
         pieces = (tokenizer.id_to_token(number) or "" for number in range(self.vocab_size))
-        is_start = [
-            number < self.n_specials or not piece.startswith(PREFIX) for number, piece in enumerate(pieces)
-        ]
+        is_start = [number < self.n_specials or self.starts(piece) for number, piece in enumerate(pieces)]
         self._is_start: NDArray[np.bool_] = np.array(is_start, dtype=bool)
         if isinstance(tokenizer.model, models.WordLevel):
             self._is_start[:] = True
@@ -146,6 +149,11 @@ class TextTokenizer:
         """The piece of each id as the vocabulary writes it."""
         return [self._tokenizer.id_to_token(int(number)) or SPECIALS[1] for number in ids]
 
+    @staticmethod
+    def starts(piece: str) -> bool:
+        """Whether a piece begins a word."""
+        return not piece.startswith(PREFIX)
+
     def word_starts(self, ids: Sequence[int] | NDArray[np.integer]) -> list[bool]:
         """For each id whether it begins a word (False for a ## piece)."""
         starts: list[bool] = self._is_start[np.asarray(ids, dtype=np.int64)].tolist()
@@ -156,8 +164,8 @@ class TextTokenizer:
         text: str = self._tokenizer.to_str(pretty=True)
         return text
 
-    def __reduce__(self) -> tuple[Callable[[str], TextTokenizer], tuple[str]]:
-        return TextTokenizer._of_json, (self.to_json(),)
+    def __reduce__(self) -> tuple[Callable[[str], Self], tuple[str]]:
+        return type(self)._of_json, (self.to_json(),)
 
     @property
     def sha256(self) -> str:
@@ -170,11 +178,11 @@ class TextTokenizer:
             temporary.write_text(self.to_json(), encoding="utf-8")
 
     @classmethod
-    def _of_json(cls, text: str) -> TextTokenizer:
+    def _of_json(cls, text: str) -> Self:
         return cls(Tokenizer.from_str(text))
 
     @classmethod
-    def load(cls, path: str | Path) -> TextTokenizer:
+    def load(cls, path: str | Path) -> Self:
         """Open a tokenizer.json.
 
         Raises:
@@ -187,7 +195,7 @@ class TextTokenizer:
         try:
             return cls._of_json(text)
         except Exception as error:  # the library raises bare Exception for a broken file
-            raise InputError(path, f"not a tokenizer of Quartet ({error})", "train it again") from error
+            raise InputError(path, f"not {cls.kind} ({error})", "train it again") from error
 
 
 def characters_of(pieces: Iterable[str]) -> frozenset[str]:

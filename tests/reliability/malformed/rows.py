@@ -26,11 +26,11 @@ from quartet.evaluation.datasets import read_labelled, read_lee, read_word_pairs
 from quartet.evaluation.sets import KINDS
 from quartet.evaluation.word_vectors import load_vectors
 from quartet.nbest.formats import Files, read
-from quartet.nbest.generate.parallel import read_parallel
-from quartet.nbest.generate.utterances import read_utterances
 from quartet.nbest.rescored import read_rescored
 from quartet.ngram.arpa import read_sizes
 from quartet.ngram.score import open_arpa
+from quartet.recognise.pairs import read_parallel
+from quartet.recognise.utterances import read_utterances
 from quartet.results import read_results
 from quartet.text.documents import read_segmented
 from quartet.text.plain import read_text

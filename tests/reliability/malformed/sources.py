@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipeline.fetch import fetch, fetch_one
 from quartet.config.text import Source
-from quartet.nbest.generate.audio import read_samples
+from quartet.recognise.audio import read_samples
 from tests.reliability.malformed.case import Case
 
 NONE = "0" * 64

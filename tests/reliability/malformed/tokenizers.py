@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from quartet.nbest.generate.vocabulary import PieceTokenizer
+from quartet.recognise.vocabulary import PieceTokenizer
 from quartet.text.pretrained_vocabulary import read_vocabulary
 from quartet.text.tokenizer import SPECIALS, TextTokenizer, train_tokenizer
 from tests.bert import PIECES

@@ -27,10 +27,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from quartet.config.recognise import BeamConfig
-from quartet.nbest.generate.merging import best_of_each_text
-from quartet.nbest.generate.pairs import padded
-from quartet.nbest.generate.translation import Translator, logits
-from quartet.nbest.generate.vocabulary import PieceTokenizer
+from quartet.recognise.lists import Translation, best_of_each_text
+from quartet.recognise.pairs import padded
+from quartet.recognise.translation import Translator, logits
+from quartet.recognise.vocabulary import PieceTokenizer
 from quartet.text.tokenizer import SPECIALS
 
 if TYPE_CHECKING:
@@ -38,16 +38,6 @@ if TYPE_CHECKING:
 
 #: Entries of a (tokens x vocabulary) matrix that are held at once when hypotheses are scored.
 MOST_LOGITS = 1 << 24
-
-
-@dataclass(frozen=True)
-class Translation:
-    """One translation: plain text, its score (see above), its log-probability, and its tokens with [EOS]."""
-
-    text: str
-    score: float
-    log_probability: float
-    tokens: int
 
 
 @dataclass(frozen=True)

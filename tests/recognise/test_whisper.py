@@ -12,10 +12,10 @@ import pytest
 from quartet.config.recognise import PRECISIONS, Engine, RecogniserConfig, SpeechBeamConfig
 from quartet.errors import InputError
 from quartet.files import read_json, write_json
-from quartet.nbest.generate.speech import open_recogniser
-from quartet.nbest.generate.whisper import Features
+from quartet.recognise.speech import open_recogniser
+from quartet.recognise.whisper import Features
 from tests.bert import save_bert
-from tests.nbest.generate.speech_toy import sound
+from tests.recognise.speech_toy import sound
 
 
 def opened(folder: Path, engine: Engine = "transformers", **changes: Any) -> Any:

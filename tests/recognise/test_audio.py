@@ -9,9 +9,9 @@ import pytest
 import soundfile
 
 from quartet.errors import InputError
-from quartet.nbest.generate import audio
-from quartet.nbest.generate.audio import RATE, length, read_samples
-from tests.nbest.generate.speech_toy import sound, write_sound
+from quartet.recognise import audio
+from quartet.recognise.audio import RATE, length, read_samples
+from tests.recognise.speech_toy import sound, write_sound
 
 PLACE = 'utterance "a-1"'
 

@@ -2,7 +2,7 @@
 
 **Scores.** The score of a transcript is log P(tokens, end of text | audio, prompt): the natural logarithm, summed over
 the tokens and the end of the text, of the model as it is run (``precision``), its distribution restricted to the tokens
-that are a choice (see :mod:`quartet.nbest.generate.whisper`). It is not divided by any length: both engines search with
+that are a choice (see :mod:`quartet.recognise.whisper`). It is not divided by any length: both engines search with
 a length penalty of 0, so that transcripts are searched and ranked by the sum itself, as language models' scores are.
 
 **The engines** differ in when a search ends, and so in the last hypotheses of a list: `transformers` goes on until
@@ -22,25 +22,9 @@ from typing import Protocol
 
 from quartet.config.recognise import RecogniserConfig
 from quartet.errors import InputError
-from quartet.nbest.generate.audio import RATE, Samples, length, read_samples
-from quartet.nbest.generate.merging import best_of_each_text
-from quartet.nbest.generate.utterances import Utterance
-
-
-@dataclass(frozen=True)
-class Transcript:
-    """One hypothesis.
-
-    Attributes:
-        text: its words, single spaces between them.
-        score: see above.
-        ids: its tokens, with the end of the text where it has `ended`.
-    """
-
-    text: str
-    score: float
-    ids: tuple[int, ...]
-    ended: bool = True
+from quartet.recognise.audio import RATE, Samples, length, read_samples
+from quartet.recognise.lists import Transcript, best_of_each_text
+from quartet.recognise.utterances import Utterance
 
 
 class Recogniser(Protocol):
@@ -116,10 +100,10 @@ def open_recogniser(config: RecogniserConfig, device: str, threads: int = 0) -> 
         InputError: a library is not installed, the model cannot be had, or it is no Whisper.
     """
     if config.engine == "ctranslate2":
-        from quartet.nbest.generate.whisper_ctranslate2 import CTranslate2Whisper
+        from quartet.recognise.whisper_ctranslate2 import CTranslate2Whisper
 
         return CTranslate2Whisper(config, device, threads)
-    from quartet.nbest.generate.whisper_transformers import TransformersWhisper
+    from quartet.recognise.whisper_transformers import TransformersWhisper
 
     return TransformersWhisper(config, device)
 

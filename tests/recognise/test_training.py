@@ -10,12 +10,11 @@ import torch
 
 from quartet.config.recognise import TranslatorConfig
 from quartet.errors import InputError
-from quartet.nbest.generate.pairs import PairSource, encode_pairs
-from quartet.nbest.generate.parallel import ParallelText
-from quartet.nbest.generate.training import TrainedTranslator, TranslationModule, fit_translator
-from quartet.nbest.generate.translation import build, weights
+from quartet.recognise.pairs import PairSource, ParallelText, encode_pairs
+from quartet.recognise.training import TrainedTranslator, TranslationModule, fit_translator
+from quartet.recognise.translation import build, weights
 from quartet.training.callbacks import ResumePoint
-from tests.nbest.generate import toy
+from tests.recognise import toy
 
 
 def test_it_learns(toy_training: TrainedTranslator) -> None:

@@ -25,7 +25,7 @@ from quartet.errors import InputError
 from quartet.files import read_json, write_json
 from quartet.kernels.attention import attends_in_float32
 from quartet.kernels.linear import quicken
-from quartet.nbest.generate.vocabulary import PieceTokenizer
+from quartet.recognise.vocabulary import PieceTokenizer
 
 if TYPE_CHECKING:
     from transformers import MarianMTModel

@@ -10,11 +10,11 @@ from sacrebleu.metrics.bleu import BLEU
 from torch.nn import functional as F
 
 from quartet.config.recognise import BeamConfig
-from quartet.nbest.generate.beam import EndAtLimit, Searched, search
-from quartet.nbest.generate.translation import Translator
-from quartet.nbest.generate.vocabulary import PieceTokenizer
+from quartet.recognise.beam import EndAtLimit, Searched, search
+from quartet.recognise.translation import Translator
+from quartet.recognise.vocabulary import PieceTokenizer
 from quartet.text.tokenizer import SPECIALS
-from tests.nbest.generate import toy
+from tests.recognise import toy
 
 BEAM = BeamConfig(size=5, extra_tokens=5)
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from quartet.nbest.generate.training import TrainedTranslator
-from quartet.nbest.generate.translation import Translator
-from tests.nbest.generate import speech_toy, toy
+from quartet.recognise.training import TrainedTranslator
+from quartet.recognise.translation import Translator
+from tests.recognise import speech_toy, toy
 
 
 @pytest.fixture(scope="session")

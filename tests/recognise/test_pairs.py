@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from quartet.nbest.generate import pairs
-from quartet.nbest.generate.pairs import IGNORED, PairBatch, PairSource, encode_pairs
-from quartet.nbest.generate.parallel import ParallelText
-from quartet.nbest.generate.vocabulary import PieceTokenizer
-from tests.nbest.generate import toy
+from quartet.recognise import pairs
+from quartet.recognise.pairs import IGNORED, PairBatch, PairSource, ParallelText, encode_pairs
+from quartet.recognise.vocabulary import PieceTokenizer
+from tests.recognise import toy
 
 PIECES = toy.tokenizer()
 PAIRS = encode_pairs(toy.TRAIN, PIECES, 24)

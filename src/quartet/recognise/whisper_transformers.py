@@ -9,9 +9,6 @@ import torch
 
 from quartet.config.recognise import RecogniserConfig
 from quartet.errors import InputError
-from quartet.nbest.generate.audio import Samples
-from quartet.nbest.generate.speech import Transcript
-from quartet.nbest.generate.whisper import FEATURES, MULTILINGUAL_IDS, NOTHING, Features, choice, plain_text
 from quartet.pretrained import (
     files_hash,
     local_folder,
@@ -21,6 +18,9 @@ from quartet.pretrained import (
     open_tokenizer,
     transformers,
 )
+from quartet.recognise.audio import Samples
+from quartet.recognise.lists import Transcript
+from quartet.recognise.whisper import FEATURES, MULTILINGUAL_IDS, NOTHING, Features, choice, plain_text
 from quartet.scoring.device import check_device
 
 #: What a model of the hub has beside weights, configuration and tokenizer.
@@ -28,7 +28,7 @@ OTHERS = ("generation_config.json", FEATURES)
 
 
 class TransformersWhisper:
-    """A :class:`~quartet.nbest.generate.speech.Recogniser`."""
+    """A :class:`~quartet.recognise.speech.Recogniser`."""
 
     def __init__(self, config: RecogniserConfig, device: str) -> None:
         """Open a model.
@@ -86,7 +86,7 @@ class TransformersWhisper:
 
     @torch.inference_mode()
     def recognise(self, samples: Sequence[Samples]) -> list[list[Transcript]]:
-        """See :class:`~quartet.nbest.generate.speech.Recogniser`."""
+        """See :class:`~quartet.recognise.speech.Recogniser`."""
         outcome = self._generate(samples)
         lists: list[list[Transcript]] = [[] for _ in samples]
         lengths = (outcome.beam_indices >= 0).sum(dim=1).tolist()

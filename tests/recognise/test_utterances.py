@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from quartet.errors import InputError
-from quartet.nbest.generate.utterances import FORMATS, Utterance, read_utterances
+from quartet.recognise.utterances import FORMATS, Utterance, read_utterances
 
 NAMES = ("84-1-0000", "84-1-0001", "90-2-0000")
 TEXTS = ("A CAT SAT", "", "THE DOG")

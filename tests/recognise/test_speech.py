@@ -15,14 +15,14 @@ from quartet.config.recognise import Engine, RecogniserConfig, SpeechBeamConfig
 from quartet.errors import InputError
 from quartet.files import read_json, write_json
 from quartet.nbest.formats import Files, read
-from quartet.nbest.generate.audio import RATE, Samples
-from quartet.nbest.generate.speech import Transcript, admit, open_recogniser, recognise
-from quartet.nbest.generate.transcripts import write_transcripts
-from quartet.nbest.generate.utterances import Utterance
-from quartet.nbest.generate.whisper import plain_text
 from quartet.pretrained import open_model, open_tokenizer, transformers
-from tests.nbest.generate import speech_toy
-from tests.nbest.generate.speech_toy import MAX_TOKENS, sound, write_sound
+from quartet.recognise.audio import RATE, Samples
+from quartet.recognise.lists import Transcript, write_transcripts
+from quartet.recognise.speech import admit, open_recogniser, recognise
+from quartet.recognise.utterances import Utterance
+from quartet.recognise.whisper import plain_text
+from tests.recognise import speech_toy
+from tests.recognise.speech_toy import MAX_TOKENS, sound, write_sound
 
 SOUNDS = [sound(number, seconds) for number, seconds in ((1, 0.3), (2, 0.7), (3, 1.0), (4, 0.01))]
 ENGINES: tuple[Engine, ...] = ("transformers", "ctranslate2")
@@ -249,7 +249,7 @@ def test_lists_are_read_back(utterances: list[Utterance], toy_whisper: Path, tmp
     recogniser = open_recogniser(config(toy_whisper), "cpu")
     found = recognise(recogniser, chosen.utterances, config(toy_whisper))
     path = tmp_path / "dev.json"
-    write_transcripts(path, chosen, found.lists)
+    write_transcripts(path, chosen.utterances, chosen.samples, found.lists)
     lists = read("mlm-scoring", Files(path)).lists
     assert [(one.utterance, one.reference) for one in lists] == [("a-0", "a cat"), ("a-1", None), ("a-2", "")]
     for one, transcripts in zip(lists, found.lists, strict=True):
@@ -258,7 +258,12 @@ def test_lists_are_read_back(utterances: list[Utterance], toy_whisper: Path, tmp
         assert list(one.first_pass) == sorted(one.first_pass, reverse=True)
     assert sum(map(len, found.lists)) + found.merged == 3 * 6
     before = path.read_bytes()
-    write_transcripts(path, chosen, recognise(recogniser, chosen.utterances, config(toy_whisper)).lists)
+    write_transcripts(
+        path,
+        chosen.utterances,
+        chosen.samples,
+        recognise(recogniser, chosen.utterances, config(toy_whisper)).lists,
+    )
     assert path.read_bytes() == before
 
 

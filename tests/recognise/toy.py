@@ -9,11 +9,10 @@ from typing import Any
 
 from quartet.config.recognise import TranslatorConfig, VocabularyConfig
 from quartet.config.training import TrainingConfig
-from quartet.nbest.generate.pairs import encode_pairs
-from quartet.nbest.generate.parallel import ParallelText
-from quartet.nbest.generate.training import TrainedTranslator, fit_translator
-from quartet.nbest.generate.translation import Translator, TranslatorCard, parameter_count
-from quartet.nbest.generate.vocabulary import PieceTokenizer, train_pieces
+from quartet.recognise.pairs import ParallelText, encode_pairs
+from quartet.recognise.training import TrainedTranslator, fit_translator
+from quartet.recognise.translation import Translator, TranslatorCard, parameter_count
+from quartet.recognise.vocabulary import PieceTokenizer, train_pieces
 
 WORDS = dict(
     zip(

@@ -19,8 +19,8 @@ from quartet.config.recognise import TranslatorConfig
 from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.kernels.cross_entropy import summed_cross_entropy
-from quartet.nbest.generate.pairs import IGNORED, EncodedPairs, PairBatch, PairSource
-from quartet.nbest.generate.translation import build, fill, logits, weights
+from quartet.recognise.pairs import IGNORED, EncodedPairs, PairBatch, PairSource
+from quartet.recognise.translation import build, fill, logits, weights
 from quartet.training import randomness
 from quartet.training.callbacks import PlainFile, Progress, Report, ResumePoint, Steps
 from quartet.training.divergence import REMEDY, SEEN_TOGETHER, Watch, WatchedModule

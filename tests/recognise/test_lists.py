@@ -6,9 +6,8 @@ from pathlib import Path
 
 from quartet.files import read_json
 from quartet.nbest.formats import Files, read
-from quartet.nbest.generate.beam import Translation
-from quartet.nbest.generate.parallel import ParallelText
-from quartet.nbest.generate.writing import write_lists
+from quartet.recognise.lists import Translation, write_translations
+from quartet.recognise.pairs import ParallelText
 
 TEXT = ParallelText(("Ein Hund", "„Ja“"), ("a dog", '"yes"'))
 LISTS = [
@@ -19,7 +18,7 @@ LISTS = [
 
 def test_lists_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "test.json"
-    write_lists(path, "test", TEXT, LISTS)
+    write_translations(path, "test", TEXT, LISTS)
     first, second = read("mlm-scoring", Files(path)).lists
     assert (first.utterance, first.reference) == ("test-000001", "a dog")
     assert [each.text for each in first.hypotheses] == [f"dog {rank}" for rank in range(12)]
@@ -30,10 +29,10 @@ def test_lists_are_read_back(tmp_path: Path) -> None:
 
 def test_what_the_reader_leaves_aside_is_there_for_others(tmp_path: Path) -> None:
     path = tmp_path / "test.json"
-    write_lists(path, "test", TEXT, LISTS)
+    write_translations(path, "test", TEXT, LISTS)
     entry = read_json(path)["test-000001"]
     assert entry["source"] == "Ein Hund"
     assert entry["hyp_2"] == {"score": -0.623457, "text": "dog 1", "log_probability": -2.123457, "tokens": 4}
     before = path.read_bytes()
-    write_lists(path, "test", TEXT, LISTS)
+    write_translations(path, "test", TEXT, LISTS)
     assert path.read_bytes() == before

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from quartet.errors import InputError
 from quartet.kernels.linear import Linear
-from quartet.nbest.generate.translation import (
+from quartet.recognise.translation import (
     CARD,
     TOKENIZER,
     WEIGHTS,
@@ -26,8 +26,8 @@ from quartet.nbest.generate.translation import (
     save_translator,
     weights,
 )
-from quartet.nbest.generate.vocabulary import PieceTokenizer
-from tests.nbest.generate import toy
+from quartet.recognise.vocabulary import PieceTokenizer
+from tests.recognise import toy
 
 #: Of a logit (the largest is 8), between transformers' products and ours: by MKL and by oneDNN on processors other than
 #: Intel's, where they sum up in another order. Measured: 2.4e-6 at most on an AMD EPYC with AVX-512, none on Intel's.

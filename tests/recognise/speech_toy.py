@@ -12,8 +12,8 @@ from ctranslate2.converters import TransformersConverter
 from numpy.typing import NDArray
 from tokenizers import ByteLevelBPETokenizer
 
-from quartet.nbest.generate.audio import RATE
 from quartet.pretrained import transformers
+from quartet.recognise.audio import RATE
 
 SPECIALS = [
     *("<|endoftext|>", "<|startoftranscript|>", "<|en|>", "<|de|>", "<|translate|>", "<|transcribe|>"),

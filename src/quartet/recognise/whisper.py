@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quartet.errors import InputError
-from quartet.nbest.generate.audio import RATE, Samples
 from quartet.pretrained import transformers
+from quartet.recognise.audio import RATE, Samples
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -10,10 +10,10 @@ from quartet.config.recognise import RecogniserConfig
 from quartet.errors import InputError
 from quartet.files import read_json
 from quartet.nbest.formats.text_file import read_text
-from quartet.nbest.generate.audio import Samples
-from quartet.nbest.generate.speech import Transcript
-from quartet.nbest.generate.whisper import FEATURES, NOTHING, Features, choice, plain_text
 from quartet.pretrained import CONFIG, files_hash, local_files
+from quartet.recognise.audio import Samples
+from quartet.recognise.lists import Transcript
+from quartet.recognise.whisper import FEATURES, NOTHING, Features, choice, plain_text
 
 WEIGHTS, TOKENIZER = "model.bin", "tokenizer.json"
 VOCABULARIES = ("vocabulary.json", "vocabulary.txt")
@@ -21,7 +21,7 @@ FILES = (WEIGHTS, CONFIG, TOKENIZER, *VOCABULARIES, FEATURES)
 
 
 class CTranslate2Whisper:
-    """A :class:`~quartet.nbest.generate.speech.Recogniser`."""
+    """A :class:`~quartet.recognise.speech.Recogniser`."""
 
     def __init__(self, config: RecogniserConfig, device: str, threads: int = 0) -> None:
         """Open a model.
@@ -75,7 +75,7 @@ class CTranslate2Whisper:
         self._view: Any = ctranslate2.StorageView.from_array
 
     def recognise(self, samples: Sequence[Samples]) -> list[list[Transcript]]:
-        """See :class:`~quartet.nbest.generate.speech.Recogniser`."""
+        """See :class:`~quartet.recognise.speech.Recogniser`."""
         most = self._beam.max_tokens
         try:
             results = self._model.generate(

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from quartet.config.recognise import VocabularyConfig
 from quartet.errors import InputError
-from quartet.nbest.generate.vocabulary import PieceTokenizer, train_pieces
+from quartet.recognise.vocabulary import PieceTokenizer, train_pieces
 from quartet.text.tokenizer import SPECIALS
-from tests.nbest.generate import toy
+from tests.recognise import toy
 
 TEXTS = [*toy.TRAIN.source, *toy.TRAIN.target, "Ein „Zitat“, (in Klammern) – fürs Erste!"]
 PIECES = train_pieces(TEXTS, VocabularyConfig(vocab_size=400, character_coverage=1.0))
@@ -24,7 +24,7 @@ PIECES = train_pieces(TEXTS, VocabularyConfig(vocab_size=400, character_coverage
 PROGRAM = """
 import sys
 from quartet.config.recognise import VocabularyConfig
-from quartet.nbest.generate.vocabulary import train_pieces
+from quartet.recognise.vocabulary import train_pieces
 print(train_pieces(sys.stdin.read().splitlines(), VocabularyConfig(vocab_size=340)).sha256)
 """
 
