@@ -17,7 +17,7 @@ from pipeline.run import main
 from pipeline.study_tables import PAIRS, TABLES, pairs, study
 from quartet.errors import InputError
 from quartet.files import atomic_path, read_json
-from quartet.report.sections.durations import SECONDS, TRAINING
+from quartet.report.blocks.durations import SECONDS, TRAINING
 from quartet.results import Result, read_results
 
 #: What a block is made of: the lines that it has now, and the folder of the reports.
@@ -25,9 +25,8 @@ Block = Callable[[list[str], Path], list[str]]
 
 
 def timings(report: Path) -> list[Result]:
-    """The durations of a committed report: of the earlier ones they lie beside the results."""
-    own = report / "times" / "timings.jsonl"
-    return read_results(own if own.is_file() else report / "timings.jsonl")
+    """The durations of a committed report."""
+    return read_results(report / "times" / "timings.jsonl")
 
 
 def sample_results(_: list[str], reports: Path) -> list[str]:

@@ -39,6 +39,7 @@ def gather(params: Params, layout: Layout, device: str, figures: dict[str, str])
         models=tuple(_model(params, layout, name) for name in params.models),
         pretrained=tuple(_pretrained(layout, name) for name in params.pretrained),
         absent=tuple(_absent(params, layout)),
+        ngrams=tuple(params.ngrams),
         figures=figures,
     )
 

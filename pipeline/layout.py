@@ -15,7 +15,10 @@ from pipeline.params import Params
 MANIFEST = "manifest.json"
 TOKENIZER = "tokenizer.json"
 #: What the report leaves beside the times, as dvc.yaml has it.
-REPORT = ("results.jsonl", "metrics", "plots", "README.md", "index.html", "figures")
+REPORT = (
+    *("results.jsonl", "facts.json", "metrics", "plots"),
+    *("README.md", "index.html", "tables.html", "figures"),
+)
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Layout:
 
     @property
     def report(self) -> Path:
-        """What is committed: results.jsonl, README.md, index.html, metrics, plots, figures, and `times`."""
+        """What is committed: what `REPORT` names, and `times`."""
         return self.base / "reports" / self.experiment
 
     @property
@@ -42,7 +45,7 @@ class Layout:
 
     @property
     def times(self) -> Path:
-        """What of the report differs from run to run: timings.jsonl, README.md, index.html; no outputs of DVC's."""
+        """What of the report differs from run to run: timings.jsonl, and its pages; no outputs of DVC's."""
         return self.report / "times"
 
     @property

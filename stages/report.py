@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from pipeline import views
+from pipeline import pages, views
 from pipeline.facts import gather
 from pipeline.layout import REPORT, Layout, instances, record
 from pipeline.params import Params
@@ -22,13 +22,12 @@ from pipeline.stage import stage_run
 from pipeline.timing import read_timings
 from quartet.errors import InputError
 from quartet.evaluation.attention_maps import read_article
-from quartet.files import TEMPORARY, atomic_dir, atomic_path, sha256
-from quartet.report import figures, overview, runtime_figure
+from quartet.files import TEMPORARY, atomic_dir, sha256
+from quartet.report import figures, overview
 from quartet.report.attention_figure import attention_maps
-from quartet.report.facts import Facts
-from quartet.report.html.page import page
+from quartet.report.facts import Facts, facts_json
 from quartet.report.numbers import listing
-from quartet.report.tables import document, readme, times
+from quartet.report.tables import document
 from quartet.results import Measure, Result, write_results
 
 Curve = list[tuple[float, float]]
@@ -77,35 +76,17 @@ def write_report(params: Params, layout: Layout, found: list[Result], place: Pat
         views.write_table(folder / "input-lengths.csv", views.input_lengths(found))
     with atomic_dir(place / "figures") as folder:
         pictures = draw(folder, params, layout, found, facts)
-    facts = replace(facts, figures=pictures)
-    whole = document(found, facts)
-    write_pages(place, readme(whole), page(whole, place, facts))
+    (place / "facts.json").write_text(facts_json(facts), encoding="utf-8")
+    pages.write_pages(place, document(found, replace(facts, figures=pictures)), place)
 
 
 def write_times(params: Params, layout: Layout, found: list[Result], place: Path) -> None:
-    """What differs from run to run, in a folder of its own: timings.jsonl, and from it two pages."""
+    """What differs from run to run, in a folder of its own: timings.jsonl, and its pages."""
     timed, took = timings(layout), durations(params, layout)
     place.mkdir(parents=True, exist_ok=True)
     write_results(place / "timings.jsonl", [*timed, *took])
     facts = gather(params, layout, computed_on([*took, *found], params.models), {})
-    with tempfile.TemporaryDirectory() as kept:  # the pictures stand within the page alone
-        folder = Path(kept)
-        drawn = {
-            "runtime": runtime_figure.bidirectional(folder / "runtime.svg", timed, facts),
-            "runtime-cuda": runtime_figure.bidirectional(folder / "runtime-cuda.svg", timed, facts, "cuda"),
-            "runtime-causal": runtime_figure.one_pass(folder / "runtime-causal.svg", timed, facts),
-            "overview-times": overview.draw_times(folder / "overview-times.svg", timed, facts),
-        }
-        pictures = replace(facts, figures={name: f"{name}.svg" for name, done in drawn.items() if done})
-        rows = [*timed, *took]
-        write_pages(place, readme(times(rows, facts)), page(times(rows, pictures), folder, pictures))
-
-
-def write_pages(folder: Path, markdown: str, html: str) -> None:
-    """README.md and index.html of a folder."""
-    for name, text in (("README.md", markdown), ("index.html", html)):
-        with atomic_path(folder / name) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+    pages.write_times(place, [*timed, *took], facts)
 
 
 def durations(params: Params, layout: Layout) -> list[Result]:

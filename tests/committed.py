@@ -54,10 +54,8 @@ def report_rows(name: str) -> Path:
 
 
 def timings(name: str) -> Path:
-    """The durations of a committed report: earlier ones lie beside its results."""
-    folder = committed(f"reports/{name}")
-    own = folder / "times" / "timings.jsonl"
-    return own if own.is_file() else folder / "timings.jsonl"
+    """The durations of a committed report."""
+    return committed(f"reports/{name}/times/timings.jsonl")
 
 
 def copy_project(folder: Path, *without: str) -> None:

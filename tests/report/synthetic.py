@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 
 from quartet.report.facts import CorpusFacts, Facts, ListFacts, ModelFacts, TokenizerFacts
-from quartet.report.sections import attention
 from quartet.results import Result
 from tests.named import named
 
@@ -32,6 +31,8 @@ PERPLEXITY = {
 }
 
 
+#: What is measured of attention.
+SHARES = ("own-sentence", "own-paragraph", "itself", "before", "specials")
 #: Utterances by the words of their reference.
 LENGTHS = {"0-5": 30, "6-10": 60, "21-": 16}
 
@@ -216,7 +217,7 @@ def _model(name: str, seed: int, worse: float) -> Iterator[Result]:
     yield row("squad", name, "squad1", "dev", "f1", 0.42 / worse, 700, 0.03, seed)
     yield row("race", name, "race", "dev", "accuracy", 0.36 / worse, 1400, 0.02, seed)
     for reading, share in (("layer-1", 0.4), ("uniform", 0.3)):
-        for metric in attention.HEADS:
+        for metric in SHARES:
             yield row(
                 "attention",
                 f"{name}/{reading}",

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from quartet.report.cells import Cells
-from quartet.report.page import Report
-from quartet.report.sections import blimp
 from quartet.results import Result
-from tests.report.synthetic import facts, row
-from tests.report.test_tables import table_row
+from tests.report.rendered import part, shown, table_row, verdicts
+from tests.report.synthetic import row
 
 PARADIGMS = {
     "wh_island": "island_effects",
@@ -36,9 +33,7 @@ def measured() -> list[Result]:
 
 
 def test_the_whole_and_every_paradigm_below_its_phenomenon() -> None:
-    report = Report(Cells(measured()), facts())
-    text = "\n".join(blimp.body(report))
-    assert "**`blimp`**, 4 paradigms:" in text
+    text, report = shown(measured(), "blimp")
     assert table_row(text, "unilm") == ["60.0 [58.0, 62.0]", "61.0", "60.0 [58.0, 62.0]", "0.15"]
     assert table_row(text, "unilm/mean")[0] == "58.0 [56.0, 60.0]"
     assert "|  | `ngram` | `unilm` | `tta` |" in text
@@ -50,14 +45,15 @@ def test_the_whole_and_every_paradigm_below_its_phenomenon() -> None:
         "| **others**", "| `mine`",
     ]  # fmt: skip
     assert table_row(text, "passive_2") == ["45.0", "60.0", "51.0"]
-    assert "up to ± 3.0." in text
+    assert "± 3.0" in text, "the widest interval of a paradigm"
     assert [place.dataset for place in report.cells.rest("blimp")] == ["blimp/phenomenon/new"] * 3
 
 
 def test_who_is_shown_to_be_above_a_coin() -> None:
-    (said,) = blimp.findings(Report(Cells(measured()), facts()))
-    assert "4,000 pairs" in said
-    assert "`unilm` is highest, 60.0 [58.0, 62.0]; shown to be above a coin: `unilm`." in said
+    (said,) = verdicts(measured(), "blimp")
+    assert "`unilm`" in said.partition("highest")[0]
+    assert "60.0 [58.0, 62.0]" in said
+    assert "`unilm`" in part(said, "above chance") and "`tta`" not in part(said, "above chance")
     only = [each for each in measured() if each.system == "ngram"]
-    assert "none is shown to be above a coin" in blimp.findings(Report(Cells(only), facts()))[0]
-    assert blimp.findings(Report(Cells([]), facts())) == []
+    assert "`" not in part(verdicts(only, "blimp")[0], "above chance")
+    assert verdicts([], "blimp") == []

@@ -10,12 +10,9 @@ from pipeline.layout import Layout
 from pipeline.loading import load
 from pipeline.params import Params
 from quartet.evaluation.datasets import LabelledText
-from quartet.report.cells import Cells
-from quartet.report.page import Report
-from quartet.report.sections import SECTIONS
 from quartet.results import Result
 from stages import baselines
-from tests.report.synthetic import facts
+from tests.report.rendered import shown, verdicts
 
 SETS = ("polarity", "questions")
 
@@ -35,9 +32,9 @@ def rows(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> list[Result]:
 
 
 def test_every_set_has_a_table_and_a_finding(rows: list[Result]) -> None:
-    assert {row.table for row in rows} <= set(SECTIONS)
-    report = Report(Cells(rows), facts())
-    shown = "\n".join(line for section in SECTIONS.values() for line in section.body(report))
+    text, report = shown(rows, "classification")
     for name in SETS:
-        assert f"**`{name}`** cross-validation:" in shown
+        assert f"**`{name}`** cross-validation:" in text
+    assert {row.table for row in rows} == {"classification"}
     assert report.rest("classification") == []
+    assert verdicts(rows, "classification") == [], "baselines alone are no models"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from quartet.report.cells import Cells
-from quartet.report.page import Report
+from quartet.report.blocks import glue
 from quartet.report.published import published
-from quartet.report.sections import glue
 from quartet.results import Result
-from tests.report.synthetic import facts, row
+from tests.report.rendered import part, shown, verdicts
+from tests.report.synthetic import row
 
 #: The eight sets with the split and the metrics of each.
 SETS = {
@@ -43,8 +42,7 @@ def measured(system: str, value: float, half: float | None = 0.05, seeds: int = 
 
 
 def page(rows: list[Result]) -> str:
-    report = Report(Cells(rows), facts())
-    text = "\n".join(glue.body(report))
+    text, report = shown(rows, "glue")
     assert report.rest("glue") == [], "every figure is shown"
     return text
 
@@ -58,9 +56,8 @@ def test_the_papers_form_with_its_rows_below_ours() -> None:
     text = page([*measured("segabert", 0.6), *measured("majority", 0.5, 0.02, 0)])
     ours = ["60.0", "60.0", "68.0", "60.0", "60.0", "68.0", "60.0", "68.0", "63.0"]
     assert entries(text, "`segabert`") == ours
-    assert entries(text, "paper: SegaBERT-base⁻")[:3] == ["83.8", "91.5", "87.0"]
-    assert entries(text, "paper: BERT-large (best of 3)")[-1] == "85.3"
-    assert "dev are therefore optimistic" in text
+    assert entries(text, "paper: `segabert`")[:3] == ["83.8", "91.5", "87.0"]
+    assert entries(text, "paper: `bert-large-best-of-3`")[-1] == "85.3"
     assert "MNLI-m, accuracy | QNLI, accuracy | QQP, F1 |" in text
 
 
@@ -78,10 +75,9 @@ def test_a_sets_table_has_every_metric_its_range_and_the_choice() -> None:
         "31", "2",
     ]  # fmt: skip
     assert entries(mrpc, "`bag-of-words`")[:2] == ["50.0 [48.0, 52.0]", "–"]
-    assert "n = 1,000 examples. [low, high]: 95 % interval of the median seed" in mrpc
-    assert "Of seeds: the lowest and the highest" in mrpc
+    assert "n = 1,000 examples" in mrpc
     alone = page(measured("segabert", 0.6, seeds=1))
-    assert "Of seeds" not in alone and " (1)" not in alone
+    assert "of seeds" not in alone.split("**`mrpc`**")[1] and " (1)" not in alone
 
 
 def test_test_sets_and_others_stand_apart() -> None:
@@ -92,7 +88,6 @@ def test_test_sets_and_others_stand_apart() -> None:
         row("glue", "segabert", "quora", "dev", "accuracy", 0.5, 10_000, 0.01),
     ]
     text = page(rows)
-    assert text.count("The average is the plain mean") == 1
     assert "Table 4" in text and "Table 3**" not in text and "dev, in the form" not in text
     assert entries(text, "`segabert`")[5] == "80.0"
     assert entries(text.split("**`quora`**")[1], "`segabert`") == ["50.0 [49.0, 51.0]"]
@@ -105,22 +100,21 @@ def test_findings_name_who_is_above_the_baselines() -> None:
         *measured("majority", 0.5, 0.02, 0),
         *measured("bag-of-words", 0.65, 0.02, 0),
     ]
-    found = glue.findings(Report(Cells(rows), facts()))
+    found = verdicts(rows, "glue")
     assert len(found) == 8
     rte = next(text for text in found if "`rte`" in text)
-    assert rte == (
-        "GLUE, `rte` dev (1,000 examples, accuracy × 100, chosen on it): the highest model is `segabert`, "
-        "60.0 [55.0, 65.0]; shown above `majority` (50.0): `segabert`; no model is known above `bag-of-words` (65.0)."
+    assert "60.0 [55.0, 65.0]" in rte
+    assert part(rte, "above `majority` (50.0)").count("`") == 2 and "`segabert`" in part(
+        rte, "above `majority` (50.0)"
     )
-    assert "F1 × 100, chosen on it" in next(text for text in found if "`mrpc`" in text)
-    assert glue.findings(Report(Cells(measured("majority", 0.5, 0.02, 0)), facts())) == []
+    assert "`" not in part(rte, "above `bag-of-words` (65.0)")
+    assert verdicts(measured("majority", 0.5, 0.02, 0), "glue") == []
 
 
 @pytest.mark.parametrize("name", ["segatron-glue-dev", "segatron-glue-test"])
 def test_the_papers_average_is_the_plain_mean_of_its_eight_columns(name: str) -> None:
     table = published().tables[name]
     assert table.columns == (*(dataset for _, dataset, _, _ in glue.COLUMNS), "average")
-    assert set(table.rows) <= set(glue.ROWS)
     for printed in table.rows.values():
         numbers = [number for number in printed if number is not None]
         assert sum(numbers[:8]) / 8 == pytest.approx(numbers[8], abs=0.0501)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from quartet.evaluation.nli import AVERAGE, SEVEN
-from quartet.report.cells import Cells
-from quartet.report.page import Report
 from quartet.report.published import published
-from quartet.report.sections import nli, sts
 from quartet.results import Result
-from tests.report.synthetic import facts, row
-from tests.report.test_tables import table_row
+from tests.report.rendered import shown, table_row, verdicts
+from tests.report.synthetic import row
 
 
 def tuned_rows(missing: str = "") -> list[Result]:
@@ -34,53 +29,37 @@ def tuned_rows(missing: str = "") -> list[Result]:
     return found
 
 
-def report(rows: list[Result]) -> Report:
-    return Report(Cells(rows), facts())
-
-
 def test_accuracies_and_the_form_of_table_5() -> None:
-    text = "\n".join(nli.body(report(tuned_rows())))
-    accuracies, ours, papers = (
-        text.split("| system |")[1],
-        text.split("| system |")[2],
-        text.split("| published |")[1],
-    )
+    text, _ = shown(tuned_rows(), "nli")
+    accuracies, ours = text.split("| system |")[1], text.split("| system |")[2]
     assert accuracies.startswith(" snli dev | hans test |")
     assert table_row(accuracies, "majority") == ["33.0 [32.0, 34.0]", "–"]
     assert table_row(accuracies, "segabert/random")[0] == "44.0 [43.0, 45.0]"
     assert ours.startswith(" STS-12 | STS-13 | STS-14 | STS-15 | STS-16 | STS-B | SICK-R | average |")
     assert table_row(ours, "segabert/nli") == [*["45.0 [43.0, 47.0]"] * 7, "45.0 [44.0, 46.0]"]
-    assert table_row(papers, "s-segabert-large") == [
-        "74.49", "78.64", "74.88", "83.28", "77.10", "79.42", "73.77", "77.37",
-    ]  # fmt: skip
     assert published().tables["segatron-sts"].columns == (*SEVEN, "average")
 
 
 def test_what_the_tuning_is_shown_to_change() -> None:
-    (said,) = nli.findings(report(tuned_rows()))
-    assert "the seven sets' average" in said
-    assert "`segabert` 45.0 [44.0, 46.0]" in said
-    assert "Shown above what the same model has untuned: `segabert`." in said
-    assert "Shown below what the same model has untuned: `bert-`." in said
-    assert "Shown above the same tuning of random weights: `segabert`." in said
+    found = verdicts(tuned_rows(), "nli")
+    said = next(one for one in found if f"`{AVERAGE}`" in one)
+    assert "`segabert/nli` 45.0 [44.0, 46.0], above `untuned`, above `random-nli`" in said
+    assert "`bert-/nli` 44.0 [43.0, 45.0], below `untuned`" in said
 
 
 def test_without_all_seven_there_is_no_average() -> None:
-    some = report(tuned_rows(missing="sts13"))
-    ours = "\n".join(nli.body(some)).split("| system |")[2].split("Segatron paper")[0]
-    assert "STS-13" not in ours.split("\n")[0]
-    assert "| average |" not in ours
-    assert "STS-B, Spearman" in nli.findings(some)[0]
-    assert nli.findings(report([])) == []
+    text, _ = shown(tuned_rows(missing="sts13"), "nli")
+    ours = text.split("| system |")[2].split("\n")[0]
+    assert "STS-13" not in ours and "average" not in ours
+    (said,) = verdicts(tuned_rows(missing="sts13"), "nli")
+    assert "`stsb`" in said
+    assert verdicts([], "nli") == []
 
 
-@pytest.mark.parametrize("shown", [True, False])
-def test_similarities_without_training_are_kept_apart(shown: bool) -> None:
-    """Unless the section of entailment is not there to show them: nothing is lost."""
+def test_similarities_without_training_are_kept_apart() -> None:
     rows = [*tuned_rows(), row("sts", "segabert/context", "stsb", "test", "spearman", 0.3, 1379, 0.03)]
-    rows = [each for each in rows if shown or each.table == "sts"]
-    one = report(rows)
-    text = "\n".join(sts.body(one))
+    text, report = shown(rows, "sts")
     assert "`segabert/context`" in text
     assert "segabert/nli" not in text
-    assert bool(one.rest("sts")) is not shown
+    _, report = shown([each for each in rows if each.table == "sts"], "sts")
+    assert "segabert/nli" in "\n".join(report.rest("sts")), "without a section of entailment nothing is lost"

@@ -8,6 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from quartet.report import overview
+from quartet.report.tables import PICTURES
 from tests.report.synthetic import facts, loss_curves, results, row, timings, wer_curves
 
 LENGTHS = [
@@ -25,7 +26,7 @@ def test_each_is_drawn_and_the_same_again(tmp_path: Path) -> None:
         done["overview-times"] = overview.draw_times(
             tmp_path / name / "overview-times.svg", timings(), facts()
         )
-        assert done == dict.fromkeys(overview.PICTURES, True)
+        assert done == dict.fromkeys(PICTURES, True)
     for path in (tmp_path / "a").iterdir():
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 from quartet.evaluation.attention_maps import Article
 from quartet.report.attention_figure import attention_maps
-from quartet.report.cells import Cells
-from quartet.report.page import Report
-from quartet.report.sections import attention, race, squad
 from quartet.results import Result
-from tests.report.synthetic import facts, row
+from tests.report.rendered import part, shown, table_rows, verdicts
+from tests.report.synthetic import SHARES, row
 
 SYSTEMS = {"random-span": 0.06, "segabert": 0.31, "segabert/released": 0.3, "bert-": 0.25}
 
@@ -50,67 +47,44 @@ def attention_rows() -> list[Result]:
     return [
         row("attention", system, "wikipedia-sample", "test", metric, value, 1260, 0.03)
         for system, value in values.items()
-        for metric in attention.HEADS
+        for metric in SHARES
     ]
 
 
 @pytest.mark.parametrize(
-    ("section", "rows"), [(squad, squad_rows), (race, race_rows), (attention, attention_rows)]
+    ("table", "rows"), [("squad", squad_rows), ("race", race_rows), ("attention", attention_rows)]
 )
-def test_every_figure_is_shown_in_its_section(section: ModuleType, rows: Callable[[], list[Result]]) -> None:
-    report = Report(Cells(rows()), facts())
-    lines = section.body(report)
-    assert report.rest(section.TABLE) == []
-    assert "95 % bootstrap interval" in "\n".join(lines)
-
-
-def cells_of(lines: list[str], system: str) -> list[list[str]]:
-    """The entries of a system's rows."""
-    return [
-        [cell.strip() for cell in line.split("|")[2:-1]]
-        for line in lines
-        if line.startswith(f"| `{system}` |")
-    ]
+def test_every_figure_is_shown_in_its_section(table: str, rows: Callable[[], list[Result]]) -> None:
+    text, report = shown(rows(), table)
+    assert report.rest(table) == []
+    assert "95 % bootstrap interval" in text
 
 
 def test_squad_stands_beside_the_papers_figures_of_its_version() -> None:
-    report = Report(Cells(squad_rows()), facts())
-    lines = squad.body(report)
-    first, second, paper = cells_of(lines, "segabert")
+    text, _ = shown(squad_rows(), "squad")
+    first, second = table_rows(text, "segabert")
     assert first == ["31.0 [29.0, 33.0]", "31.0 [29.0, 33.0]", "83.2", "90.2"]
     assert second[-4:] == ["-1.25", "-1.25", "76.3", "79.2"]
-    assert paper == ["83.2", "90.2", "76.3", "79.2"]
-    (sentence, _) = squad.findings(report)
-    assert sentence == (
-        "Answers on `squad1` dev (700 questions, F1 in %): `segabert` is highest, 31.0 [29.0, 33.0]; "
-        "shown above `random-span` (6.0)."
-    )
+    (said, _) = verdicts(squad_rows(), "squad")
+    assert "31.0 [29.0, 33.0]" in said
+    assert "`segabert`" in part(said, "above `random-span` (6.0)")
 
 
 def test_race_has_a_row_a_system_and_a_column_a_level() -> None:
-    report = Report(Cells(race_rows()), facts())
-    lines = race.body(report)
-    assert cells_of(lines, "segabert")[0] == [
-        "36.0 [34.0, 38.0]",
-        "36.0 [34.0, 38.0]",
-        "36.0 [34.0, 38.0]",
-        "40.0",
+    text, _ = shown(race_rows(), "race")
+    assert table_rows(text, "segabert") == [
+        ["36.0 [34.0, 38.0]", "36.0 [34.0, 38.0]", "36.0 [34.0, 38.0]", "40.0"]
     ]
-    assert cells_of(lines, "segabert-large") == [["74.5", "73.8"]]
-    assert "n = 400 to 1,400 questions" in "\n".join(lines)
-    (sentence,) = race.findings(report)
-    assert sentence.endswith(
-        "36.0 [34.0, 38.0]; shown above chance (25.0); shown above `majority` (25.0); "
-        "shown above `bag-of-words` (29.0)."
-    )
+    assert "n = 400 to 1,400 questions" in text
+    (said,) = verdicts(race_rows(), "race")
+    for bar in ("above chance (25.0)", "above `majority` (25.0)", "above `bag-of-words` (29.0)"):
+        assert "`segabert`" in part(said, bar)
 
 
 def test_attention_is_held_against_even_attention() -> None:
-    (sentence,) = attention.findings(Report(Cells(attention_rows()), facts()))
-    assert sentence == (
-        "Attention within the own sentence on `wikipedia-sample` (%), more than even attention would: "
-        "`segabert/layer-1` (50.0 against 32.0)."
-    )
+    (said,) = verdicts(attention_rows(), "attention")
+    assert "`segabert/layer-1` (50.0 against 32.0)" in said
+    assert "layer-2" not in said, "its interval reaches over even attention's"
 
 
 def article() -> Article:

@@ -14,10 +14,10 @@ from pipeline.params import Params
 from pipeline.results import timings
 from quartet.config.evaluation import Runtime
 from quartet.errors import InputError
+from quartet.report.blocks import runtime as runtime_block
 from quartet.report.cells import Cells
 from quartet.report.facts import Facts
 from quartet.report.page import Report
-from quartet.report.sections import runtime as section
 from quartet.results import Result
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.documents import SegmentedDocument, SegmentedParagraph
@@ -87,7 +87,7 @@ def test_rows_of_all_systems_lengths_and_figures(run: Callable[[list[str], bool]
     tokens = {row.dataset: row.value for row in rows if (row.system, row.metric) == ("tta/sts", "tokens")}
     assert tokens["1-words"] < tokens["3-words"] < tokens["6-words"] < tokens["2-best-of-20-words"]
     report = Report(Cells(rows), Facts(experiment="tiny", device="cpu", seeds=(1,)))
-    text = "\n".join(section.body(report))
+    text = "\n".join(runtime_block.block(report))
     assert report.rest("runtime") == [], "the section shows every figure"
     assert "times `tta`'s" in text and "b, 3 to 6 words" in text and "A list of 2 texts of 20 words" in text
 

@@ -105,6 +105,14 @@ class Cells:
             place: Cell(tuple(sorted(rows[place], key=lambda row: row.key))) for place in sorted(rows)
         }
         self._taken: set[Place] = set()
+        self._names: dict[str, tuple[str, str, str]] = {}
+        for cell in self._cells.values():
+            row = cell.rows[0]
+            self._names[row.system] = (row.model, row.reading, row.versus)
+
+    def name(self, system: str) -> tuple[str, str, str]:
+        """The model, the reading and the other system of a shown name; a system without results is its own model."""
+        return self._names.get(system, (system, "", ""))
 
     def tables(self) -> list[str]:
         """The tables that have a result, by name."""

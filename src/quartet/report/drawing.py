@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from quartet.files import atomic_path
 from quartet.report.facts import Facts
-from quartet.report.order import MODELS, model_of
+from quartet.report.order import MODELS
 
 Points = Sequence[tuple[float, float]]
 
@@ -60,24 +60,25 @@ def averaged(points: Points) -> list[tuple[float, float, float, float]]:
     return [(x, fmean(values[x]), min(values[x]), max(values[x])) for x in sorted(values)]
 
 
-def look(system: str, facts: Facts) -> tuple[str, str, str]:
-    """Colour, marker and line style: a model's own colour and marker; a variant is dashed, what is no model grey."""
+def look(model: str, facts: Facts) -> tuple[str, str]:
+    """A model's own colour and marker; what is no model is grey."""
     names = [model.name for model in facts.models]
     names += [model for model in MODELS if model not in names]
     names += [one.name for one in facts.pretrained]
-    model = model_of(system, facts)
     if model not in names:
-        return GREY, MARKERS[-1], "-."
+        return GREY, MARKERS[-1]
     round_, place = divmod(names.index(model), len(PALETTE))
-    dashes = "-" if system.partition("/")[0] == model else "--"
-    return PALETTE[place], MARKERS[(place + 3 * round_) % len(MARKERS)], dashes
+    return PALETTE[place], MARKERS[(place + 3 * round_) % len(MARKERS)]
 
 
-def line(axis: Axes, points: Points, system: str, facts: Facts, every: int = 1, size: float = 5) -> None:
-    """A line with a mark at each `every`-th point, and with the range of its seeds, if it has several."""
+def line(
+    axis: Axes, points: Points, system: str, facts: Facts, every: int = 1, size: float = 5, model: str = ""
+) -> None:
+    """A line with a mark at each `every`-th point and the range of its seeds; dashed for a reading of `model`."""
     rows = averaged(points)
     xs, means, lows, highs = ([row[place] for row in rows] for place in range(4))
-    colour, marker, dashes = look(system, facts)
+    colour, marker = look(model or system, facts)
+    dashes = "-." if colour == GREY else "-" if system == (model or system) else "--"
     axis.plot(xs, means, dashes, color=colour, marker=marker, markevery=every, markersize=size, label=system)
     if lows != highs:
         axis.fill_between(xs, lows, highs, color=colour, alpha=0.2, linewidth=0)

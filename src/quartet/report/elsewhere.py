@@ -28,7 +28,7 @@ def described(report: Report, tables: Iterable[str]) -> list[str]:
             cell.rows[0].scale
             for table in tables
             for place in report.cells.places(table)
-            if place.system.partition("/")[0] == one.name and (cell := report.cells.find(place))
+            if report.model(place.system) == one.name and (cell := report.cells.find(place))
         )
         if scale := next(scales, None):
             found.append(f"{code(one.name)} ({plain(scale)})")

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from quartet.errors import InputError
+from quartet.files import read_json
 
 #: Position indices that make a model segment-aware.
 SEGMENTS = frozenset({"sentence", "paragraph"})
@@ -84,6 +91,16 @@ class ModelFacts:
     variant: tuple[str, ...] = ()
     leaks: bool = False
 
+    def told(self, field: str) -> str:
+        """A fact as a table has it: "predicts", "reads", "positions" or "variant"."""
+        texts = {
+            "predicts": self.objective.upper(),
+            "reads": self.reads,
+            "positions": ", ".join(self.positions),
+            "variant": ", ".join(self.variant) or "–",
+        }
+        return texts[field]
+
     @property
     def segment_aware(self) -> bool:
         """Whether the model sees sentence or paragraph indices."""
@@ -124,7 +141,7 @@ class Facts:
         corpora, tokenizers, lists, models, pretrained: in the order of params.yaml, which the tables keep.
         absent: evaluation sets that params.yaml names and that were not to be had.
         figures: pictures to show, by section (training, rerank, sts, runtime): paths relative to the README.
-        intervals: by table, what its intervals are, where it is not what `quartet.report.legend` says.
+        ngrams: the names of the n-gram models.
     """
 
     experiment: str
@@ -137,8 +154,33 @@ class Facts:
     pretrained: tuple[PretrainedFacts, ...] = ()
     absent: tuple[AbsentSet, ...] = ()
     figures: Mapping[str, str] = field(default_factory=dict)
-    intervals: Mapping[str, str] = field(default_factory=dict)
+    ngrams: tuple[str, ...] = ()
 
     def model(self, name: str) -> ModelFacts | None:
         """The model of that name, if it is one of this run."""
         return next((model for model in self.models if model.name == name), None)
+
+
+def facts_json(facts: Facts) -> str:
+    """The facts without the pictures, as facts.json has them: with results.jsonl all that the pages are made of."""
+    told = json.loads(_FACTS.dump_json(facts, exclude={"figures"}))
+    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+
+
+def read_facts(path: Path) -> Facts:
+    """The facts of a report.
+
+    Raises:
+        InputError: the file is absent or holds something else.
+    """
+    try:
+        return _FACTS.validate_python(read_json(path))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise InputError(
+            path, f"not the facts of a report ({key}: {first['msg']})", "make the report again"
+        ) from error
+
+
+_FACTS = TypeAdapter(Facts)

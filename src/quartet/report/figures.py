@@ -34,8 +34,7 @@ from quartet.report.drawing import (
 from quartet.report.facts import Facts
 from quartet.report.order import set_rank, split_rank, system_rank
 from quartet.report.page import Report
-from quartet.report.sections import nli, rerank, sts
-from quartet.results import Result
+from quartet.results import INTACT, Result, system_name
 
 SHORT = 18  # letters of names that fit side by side over a small panel
 #: What a column of training curves predicts, by objective, and what a row reads.
@@ -50,6 +49,12 @@ READINGS = {
     "eos": (PALETTE[5], "last token (eos)"),
     "": (PALETTE[2], "word vectors"),
 }
+READINGS[f"{INTACT}/context"] = READINGS["context"]
+RERANK, SIMILARITY = "rerank", "sts"
+#: Readings that belong to the tuning on entailment.
+TUNED = ("untuned", "nli", "random-nli")
+#: What an axis of errors is called, by metric.
+AXES = {"wer": "word error rate, %", "bleu": "BLEU"}
 
 
 def training_curves(path: str | Path, curves: Mapping[str, Points], facts: Facts) -> bool:
@@ -97,7 +102,7 @@ def training_panels(names: Sequence[str], facts: Facts) -> list[dict[str, list[s
     """For each objective the models of each kind of input, by the panel's title."""
     panels: defaultdict[tuple[int, str], defaultdict[tuple[int, str], list[str]]]
     panels = defaultdict(lambda: defaultdict(list))
-    for name in sorted(names, key=lambda name: system_rank(name, facts)):
+    for name in sorted(names, key=lambda name: system_rank(name, name, "", facts)):
         model = facts.model(name)
         if model is None:
             panels[len(PREDICTED), ""][0, name].append(name)
@@ -128,7 +133,7 @@ def wer_curves(
     drawn = {key: points for key, points in curves.items() if points}
     if not drawn:
         return False
-    report = Report(Cells(row for row in results if row.table == rerank.TABLE), facts)
+    report = Report(Cells(row for row in results if row.table == RERANK), facts)
     lists = sorted({key[0] for key in drawn}, key=lambda name: set_rank(name, facts))
     splits = sorted({key[1] for key in drawn}, key=split_rank)
     with style():
@@ -149,10 +154,10 @@ def wer_curves(
 
 def wer_panel(axis: Axes, curves: Mapping[str, Points], report: Report, name: str, split: str) -> None:
     """One set of lists and one split. A curve that soars leaves the panel: what counts is better than that."""
-    measured = rerank.measured_by(report, name)
-    worse = -measured.better
-    oracle = report.find(rerank.TABLE, name, split, rerank.ORACLE, measured.metric)
-    first = report.find(rerank.TABLE, name, split, rerank.FIRST, measured.metric)
+    metric = next((one for one in AXES if report.systems(RERANK, name, None, [one])), "wer")
+    worse = -1 if metric == "bleu" else 1
+    oracle = report.find(RERANK, name, split, "oracle", metric)
+    first = report.find(RERANK, name, split, "first-pass", metric)
     start = first.value if first else fmean(dict(points)[min(dict(points))] for points in curves.values())
     axis.axhline(start, color=GREY, linestyle="--", label="first pass", zorder=1)
     best = [value for points in curves.values() for _, value in points]
@@ -162,10 +167,12 @@ def wer_panel(axis: Axes, curves: Mapping[str, Points], report: Report, name: st
     left, right = _ends(axis, {weight for points in curves.values() for weight, _ in points})
     marks = []
     for system in report.sorted(curves):
-        line(axis, curves[system], system, report.facts, every=max(1, len(curves[system]) // 5))
-        weight = report.find(rerank.TABLE, name, None, system, "weight")
+        every = max(1, len(curves[system]) // 5)
+        line(axis, curves[system], system, report.facts, every, model=report.model(system))
+        weight = report.find(RERANK, name, None, system, "weight")
         if weight:
-            marks.append(_mark(axis, curves[system], weight.value, left, system, report.facts))
+            shown = look(report.model(system), report.facts)
+            marks.append(_mark(axis, curves[system], weight.value, left, shown))
     if marks:
         axis.plot([], [], marker="o", markeredgecolor=GREY, label="hollow: chosen on dev", **HOLLOW)
     # from here on what is worse is larger, so that one rule serves both metrics
@@ -177,7 +184,7 @@ def wer_panel(axis: Axes, curves: Mapping[str, Points], report: Report, name: st
     axis.set_ylim(*sorted((worse * (lowest - 0.08 * gap), worse * top)))
     axis.set_xlabel("weight of the language model")
     axis.set_xlim(left, right)
-    axis.set_ylabel(measured.axis)
+    axis.set_ylabel(AXES[metric])
 
 
 def _ends(axis: Axes, weights: Set[float]) -> tuple[float, float]:
@@ -193,10 +200,10 @@ def _ends(axis: Axes, weights: Set[float]) -> tuple[float, float]:
     return inside[0], inside[-1]
 
 
-def _mark(axis: Axes, points: Points, weight: float, left: float, system: str, facts: Facts) -> float:
+def _mark(axis: Axes, points: Points, weight: float, left: float, shown: tuple[str, str]) -> float:
     """Mark the chosen weight on a curve, one beyond the left end at that end; give the error there."""
     nearest, value = min(averaged(points), key=lambda point: abs(point[0] - weight))[:2]
-    colour, marker, _ = look(system, facts)
+    colour, marker = shown
     axis.plot(
         [max(nearest, left)],
         [value],
@@ -211,17 +218,18 @@ def _mark(axis: Axes, points: Points, weight: float, left: float, system: str, f
 
 def sts_bars(path: str | Path, results: Iterable[Result], facts: Facts) -> bool:
     """Pearson × 100 with intervals, a panel a set, a row a model, a bar a layer."""
-    own = (row for row in results if row.table == sts.TABLE and not nli.of_tuning(row.system))
+    own = (row for row in results if row.table == SIMILARITY and row.reading not in TUNED)
     report = Report(Cells(own), facts)
     groups = {
         group: cells
-        for group in report.groups(sts.TABLE)
-        if (cells := report.figures(sts.TABLE, *group, "pearson"))
+        for group in report.groups(SIMILARITY)
+        if (cells := report.figures(SIMILARITY, *group, "pearson"))
     }
     if not groups:
         return False
     systems = report.sorted({system for cells in groups.values() for system in cells})
-    names = list(dict.fromkeys(system.partition("/")[0] for system in systems))
+    rows_of = {system: _row(report, system) for system in systems}
+    names = list(dict.fromkeys(rows_of.values()))
     with style():
         columns = min(3, len(groups))
         rows = -(-len(groups) // columns)
@@ -230,7 +238,7 @@ def sts_bars(path: str | Path, results: Iterable[Result], facts: Facts) -> bool:
         for axis in axes[len(groups) :]:
             axis.set_axis_off()
         for axis, ((dataset, split), cells) in zip(axes, groups.items(), strict=False):
-            _bars(axis, cells, names)
+            _bars(axis, report, cells, names)
             n = next(iter(cells.values())).n
             axis.set_title(f"{dataset} {split}".strip() + f", {n:,} pairs")
         axes[0].invert_yaxis()
@@ -241,12 +249,18 @@ def sts_bars(path: str | Path, results: Iterable[Result], facts: Facts) -> bool:
     return True
 
 
-def _bars(axis: Axes, cells: Mapping[str, Cell], names: Sequence[str]) -> None:
+def _row(report: Report, system: str) -> str:
+    """The model of a system; the intact input has a row of its own."""
+    intact = report.reading(system).startswith(INTACT)
+    return system_name(report.model(system), INTACT if intact else "")
+
+
+def _bars(axis: Axes, report: Report, cells: Mapping[str, Cell], names: Sequence[str]) -> None:
     for row, name in enumerate(names):
-        own = [system for system in cells if system.partition("/")[0] == name]
+        own = [system for system in cells if _row(report, system) == name]
         height = 0.8 / max(2, len(own))
         for place, system in enumerate(own):
-            reading = system.partition("/")[2]
+            reading = report.reading(system)
             cell = cells[system]
             y = row + (place - (len(own) - 1) / 2) * height
             low, high = cell.bounds or (cell.value, cell.value)

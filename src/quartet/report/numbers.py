@@ -59,6 +59,30 @@ def general(number: float) -> str:
     return count(number) if number == int(number) and abs(number) < 1e9 else f"{number:.4g}"
 
 
+def coverage(number: float) -> str:
+    """A share in percent; a number of pairs where it is above 1."""
+    return count(number) if number > 1 else f"{100 * number:.0f} %"
+
+
+#: The formats by the names that sections.yaml has.
+FORMATS: dict[str, Number] = {
+    "one": fixed(1),
+    "two": fixed(2),
+    "signed-two": fixed(2, sign=True),
+    "three": fixed(3),
+    "signed-four": fixed(4, sign=True),
+    "hundredfold": hundredfold,
+    "share": fixed(2, 100),
+    "count": count,
+    "weight": weight,
+    "perplexity": perplexity,
+    "p": p_value,
+    "millions": millions,
+    "general": general,
+    "coverage": coverage,
+}
+
+
 def listing(words: list[str]) -> str:
     """One word, "a and b", or "a, b and c"."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from quartet.report.facts import Facts
+from quartet.results import INTACT, ONE_BY_ONE
 
 #: Baselines that a model is measured against stand above the models, upper bounds at the very end.
 BEFORE = ("first-pass", "majority", "bag-of-words", "random-span", "no-answer", "unigram", "ngram")
@@ -23,7 +24,10 @@ READINGS = (
     "nli",
     "sts",
     "rerank",
-    "score",
+    INTACT,
+    f"{INTACT}/context",
+    f"{ONE_BY_ONE}/sts",
+    f"{ONE_BY_ONE}/rerank",
 )
 SETS = (
     "lee",
@@ -44,33 +48,24 @@ SETS = (
 )
 SPLITS = ("train", "valid", "dev", "test")
 
-Rank = tuple[int, int, str, int, str]
+Rank = tuple[int, int, int, str]
 
 
-def model_of(system: str, facts: Facts) -> str:
-    """The model that a system is a reading or a variant of: "bilm" of "bilm-intact/context"; else its name.
+def system_rank(system: str, model: str, reading: str, facts: Facts) -> Rank:
+    """A sort key: baselines, models as params.yaml lists them with their readings, the rest.
 
-    A model's own name wins over another's variant: "tta-segments" is not a variant of "tta" where both are
-    models.
+    Args:
+        system: the shown name.
+        model, reading: what it is made of.
     """
-    name = system.partition("/")[0]
-    known = [model.name for model in facts.models] + [one.name for one in facts.pretrained] + list(MODELS)
-    variants = [model for model in known if name == model or name.startswith(f"{model}-")]
-    return max(variants, key=len, default=name)
-
-
-def system_rank(system: str, facts: Facts) -> Rank:
-    """A sort key: baselines, models as params.yaml lists them with their variants and readings, the rest."""
-    name, _, reading = system.partition("/")
-    names = [model.name for model in facts.models]
-    names += [model for model in MODELS if model not in names]
+    names = [one.name for one in facts.models]
+    names += [one for one in MODELS if one not in names]
     names += [one.name for one in facts.pretrained]
-    model = model_of(system, facts)
-    readings = READINGS.index(reading) if reading in READINGS else len(READINGS)
-    for group, (members, known) in enumerate(((BEFORE, name), (tuple(names), model), (AFTER, name))):
-        if known in members:
-            return (group, members.index(known), name.removeprefix(known), readings, system)
-    return (4 if name in LAST else 3, 0, name, readings, system)
+    place = READINGS.index(reading) if reading in READINGS else len(READINGS)
+    for group, members in enumerate((BEFORE, tuple(names), AFTER)):
+        if model in members:
+            return (group, members.index(model), place, system)
+    return (4 if model in LAST else 3, 0, place, system)
 
 
 def _listed(name: str, names: tuple[str, ...]) -> tuple[int, str]:

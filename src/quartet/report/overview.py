@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
+from quartet.report.blocks import runtime
 from quartet.report.cells import Cell, Cells
 from quartet.report.drawing import GREY, HOLLOW, Points, line, look, save, shared_legend, style
 from quartet.report.facts import Facts
@@ -16,20 +17,10 @@ from quartet.report.figures import wer_panel
 from quartet.report.order import set_rank
 from quartet.report.page import Report
 from quartet.report.papers import segatron, tta
-from quartet.report.sections import runtime
-from quartet.results import Result
+from quartet.results import INTACT, Result, system_name
 
-#: By the key in the facts, what each shows.
-PICTURES = {
-    "overview-sts": "Semantic similarity by model: the final layer's mean vector, and word vectors, with 95 % "
-    "intervals; the paper's figures stand beside ours where the set is the same (T-TA paper, Table 3).",
-    "overview-weights": "Reranking error on test against the weight λ of the language model; hollow: the weight that "
-    "was chosen on dev (T-TA paper, Section 5.3).",
-    "overview-times": "Time for the vector of one sentence against its words, logarithmic axes (T-TA paper, Figure 4).",
-    "overview-segments": "Validation loss while training, without and with sentence and paragraph positions (Segatron "
-    "paper, Figures 2 and 4).",
-    "overview-lengths": "Perplexity against the input length (Segatron paper, Figure 3).",
-}
+#: The readings of a model's final layer, and what a name keeps of them.
+CONTEXT = {"": "", "context": "", f"{INTACT}/context": INTACT}
 SIZE = (5.8, 3.5)  # inches: about half of the page, so that text of 10 points stays readable
 PAIRS = (("transformer-xl", "segatron-xl"), ("bert-", "segabert"))
 #: Words at which a logarithmic axis has its numbers, of those that were timed.
@@ -43,7 +34,7 @@ def draw(
     results: Iterable[Result],
     facts: Facts,
 ) -> dict[str, bool]:
-    """Draw <key>.svg for each of `PICTURES` but the times; whether there was anything to draw, by key.
+    """Draw <key>.svg for each of `tables.PICTURES` but the times; whether there was anything to draw, by key.
 
     Args:
         folder: where the files go.
@@ -82,11 +73,11 @@ def _similarity(report: Report) -> Figure | None:
     series = next(iter(tta.stsb(report)), None)
     if series is None:
         return None
-    names = [name for name in series.ours if name.endswith("/context") or "/" not in name]
+    names = [name for name in series.ours if report.reading(name) in CONTEXT]
     figure, axis = _panel()
     for row, name in enumerate(names):
         cell = series.ours[name]
-        colour, marker, _ = look(name, report.facts) if "/" in name else (GREY, "o", "")
+        colour, marker = look(report.model(name), report.facts) if report.reading(name) else (GREY, "o")
         low, high = cell.bounds or (cell.value, cell.value)
         axis.plot([100 * low, 100 * high], [row, row], color=colour, linewidth=2)
         axis.plot([100 * cell.value], [row], marker=marker, color=colour, markersize=8, linestyle="none")
@@ -95,7 +86,9 @@ def _similarity(report: Report) -> Figure | None:
     axis.plot([], [], marker="o", color=GREY, label="ours, with its 95 % interval")
     if series.same:
         axis.plot([], [], marker="d", markeredgecolor=GREY, label="the paper", **HOLLOW)
-    axis.set_yticks(range(len(names)), [name.removesuffix("/context") for name in names])
+    axis.set_yticks(
+        range(len(names)), [system_name(report.model(name), CONTEXT[report.reading(name)]) for name in names]
+    )
     axis.set_ylim(len(names) - 0.5, -0.5)
     axis.grid(visible=False, axis="y")
     axis.axvline(0, color=GREY, linewidth=0.8)
@@ -128,15 +121,14 @@ def _times(report: Report) -> Figure | None:
         points: dict[str, list[tuple[int, Cell]]] = {}
         for words, dataset in lengths.items():
             for system, cell in report.figures(runtime.TABLE, dataset, split, "ms").items():
-                name, _, reading = system.partition("/")
-                if reading in runtime.TASKS["sts"] and report.facts.model(
-                    name.removesuffix(runtime.ONE_BY_ONE)
+                if report.reading(system) in runtime.TASKS["sts"] and report.facts.model(
+                    report.model(system)
                 ):
-                    points.setdefault(name, []).append((words, cell))
+                    points.setdefault(system, []).append((words, cell))
         if points:
             figure, axis = _panel()
             for name in report.sorted(points):
-                _timed(axis, points[name], name, report.facts)
+                _timed(axis, points[name], name, report)
             axis.set_ylabel("milliseconds")
             axis.set_xlabel(f"words in the sentence, {'GPU' if device == 'cuda' else 'processor'}")
             axis.set_xscale("log")
@@ -153,10 +145,11 @@ def _times(report: Report) -> Figure | None:
     return None
 
 
-def _timed(axis: Axes, points: list[tuple[int, Cell]], name: str, facts: Facts) -> None:
+def _timed(axis: Axes, points: list[tuple[int, Cell]], system: str, report: Report) -> None:
     """A line with intervals; masked copies one by one are dashed in their model's colour."""
-    colour, marker, _ = look(name.removesuffix(runtime.ONE_BY_ONE), facts)
-    dashes = "--" if name.endswith(runtime.ONE_BY_ONE) else "-"
+    colour, marker = look(report.model(system), report.facts)
+    name = runtime.untasked(report, system)
+    dashes = "-" if name == report.model(system) else "--"
     xs, ys = [words for words, _ in points], [cell.value for _, cell in points]
     axis.plot(xs, ys, dashes, color=colour, marker=marker, label=name)
     for words, cell in points:

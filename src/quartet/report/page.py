@@ -1,9 +1,8 @@
-"""What a section is written with: the results, the facts, and tables that say their n and their intervals."""
+"""What a report is written with: the results, the facts, and tables that say their n and their intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 from quartet.evaluation.intervals import LEAST_UNITS
 from quartet.report.cells import Cell, Cells, Place
@@ -12,35 +11,8 @@ from quartet.report.numbers import NONE, Number, general, listing
 from quartet.report.order import set_rank, split_rank, system_rank
 from quartet.report.published import PublishedTable, published
 
-#: What the intervals of a table are, unless the facts say otherwise.
-INTERVALS = {
-    "perplexity": "95 % bootstrap interval over documents",
-    "perplexity-pairs": "95 % bootstrap interval over documents, the same for both models",
-    "rerank": "95 % bootstrap interval over utterances, of differences over the same utterances for both",
-    "rerank-length": "95 % bootstrap interval over utterances",
-    "reference-perplexity": "95 % bootstrap interval over utterances",
-    "rerank-pairs": "95 % bootstrap interval over utterances, the same for both systems",
-    "sts": "95 % bootstrap interval over documents or, where no text stands in many pairs, over pairs",
-    "wordsim": "95 % bootstrap interval over pairs",
-    "nli": "95 % bootstrap interval over premises, each with all its hypotheses",
-    "blimp": "95 % interval, Wilson's for ties and a bootstrap over pairs within paradigms for the rest",
-    "squad": "95 % bootstrap interval over paragraphs, each with all its questions",
-    "race": "95 % bootstrap interval over passages, each with all its questions",
-    "attention": "95 % bootstrap interval over documents",
-    "classification": "95 % interval, Wilson's for accuracy and a bootstrap over texts for F1",
-    "glue": "95 % interval of the median seed, Wilson's for accuracy, else a bootstrap over examples",
-    "runtime": "95 % interval of the median, or as near as so few repeats allow",
-}
-#: Where these tables have no interval.
+#: Where a table with intervals has none.
 NO_INTERVAL = f"None of fewer than {LEAST_UNITS}, or where they do not differ."
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table: its head, and what stands in the row of a system."""
-
-    head: str
-    entry: Callable[[str], str]
 
 
 def code(name: str) -> str:
@@ -103,13 +75,29 @@ class Report:
         }
         return {system: cell for system, cell in found.items() if cell}
 
+    def model(self, system: str) -> str:
+        """The model of a system; a system without results is its own."""
+        return self.cells.name(system)[0]
+
+    def reading(self, system: str) -> str:
+        """How a system reads its model."""
+        return self.cells.name(system)[1]
+
+    def models(self, table: str) -> list[str]:
+        """The models of a table, in the report's order."""
+        return list(
+            dict.fromkeys(map(self.model, self.sorted({place.system for place in self.cells.places(table)})))
+        )
+
     def sorted(self, systems: Iterable[str]) -> list[str]:
         """Systems in the report's order."""
-        return sorted(systems, key=lambda system: system_rank(system, self.facts))
+        return sorted(
+            systems, key=lambda system: system_rank(system, *self.cells.name(system)[:2], self.facts)
+        )
 
     def label(self, system: str) -> str:
         """A system's name; of one that came trained with the word that it was trained on other text."""
-        trained = system.partition("/")[0] in {one.name for one in self.facts.pretrained}
+        trained = self.model(system) in {one.name for one in self.facts.pretrained}
         return f"{code(system)} (other text and size)" if trained else code(system)
 
     def find(self, table: str, dataset: str, split: str | None, system: str, metric: str) -> Cell | None:
@@ -146,31 +134,13 @@ class Report:
             if (place.dataset, place.split) == (dataset, split) and place.metric in set(metrics):
                 self.cells.take(place)
 
-    def table(self, systems: Sequence[str], columns: Sequence[Column], head: str = "system") -> list[str]:
-        """A table with a row a system, its name first."""
-        rows = [[self.label(system), *(column.entry(system) for column in columns)] for system in systems]
-        return grid([head, *(column.head for column in columns)], rows)
+    def caption(self, interval: str, unit: str) -> list[str]:
+        """What n, [low, high] and ± are of everything that was shown since the last caption.
 
-    def measured(
-        self,
-        head: str,
-        number: Number,
-        table: str,
-        dataset: str,
-        split: str | None,
-        metric: str,
-        counted: bool = True,
-        bounds: bool = True,
-    ) -> Column:
-        """The column of a metric: see `text`."""
-
-        def text(system: str) -> str:
-            return self.text(number, table, dataset, split, system, metric, counted, bounds)
-
-        return Column(head, text)
-
-    def caption(self, table: str, unit: str) -> list[str]:
-        """What n, [low, high] and ± are of everything that was shown since the last caption."""
+        Args:
+            interval: what the intervals of the table are; "" where it need have none.
+            unit: of the items behind its figures.
+        """
         shown, self._shown = self._shown, []
         if not shown:
             return []
@@ -182,21 +152,17 @@ class Report:
             + f" {unit}."
         ]
         if any(cell.bounds for cell in shown):
-            what = self.facts.intervals.get(table) or INTERVALS.get(table, "95 % interval")
-            parts.append(f"[low, high]: {what}.")
+            parts.append(f"[low, high]: {interval or '95 % interval'}.")
         else:
             parts.append("No interval is given.")
-        if table in INTERVALS and table != "runtime" and not all(cell.bounds for cell in shown):
+        if interval and not all(cell.bounds for cell in shown):
             parts.append(NO_INTERVAL)
         seeds = sorted({len(cell.rows) for cell in shown if len(cell.rows) > 1})
         if seeds:
             span = listing([str(number) for number in seeds])
             parts.append(f"With ±: mean and standard deviation over {span} seeds.")
             if any(cell.bounds for cell in shown if len(cell.rows) > 1):
-                parts.append(
-                    "[low, high] then runs from the lowest end of a seed's interval to the highest: of these "
-                    "trainings, not of others."
-                )
+                parts.append("[low, high] then runs from the lowest end of a seed's interval to the highest.")
         return [" ".join(parts), ""]
 
     def rest(self, table: str) -> list[str]:
@@ -206,7 +172,7 @@ class Report:
             key=lambda place: (
                 set_rank(place.dataset, self.facts),
                 split_rank(place.split),
-                system_rank(place.system, self.facts),
+                system_rank(place.system, *self.cells.name(place.system)[:2], self.facts),
                 place.metric,
             ),
         )
@@ -220,11 +186,11 @@ class Report:
             where = [code(place.system), place.dataset or NONE, place.split or NONE, place.metric]
             rows.append([*where, cell.text(general), general(cell.n)])
         lines = ["Other figures:", "", *grid(["system", "set", "split", "figure", "value", "n"], rows)]
-        return lines + self.caption(table, "items")
+        return lines + self.caption("", "items")
 
-    def figure(self, table: str, words: str) -> list[str]:
-        """The picture of a section, if there is one."""
-        path = self.facts.figures.get(table)
+    def figure(self, key: str, words: str) -> list[str]:
+        """A picture of the facts, if there is one."""
+        path = self.facts.figures.get(key)
         return [f"![{words}]({path})", ""] if path else []
 
     def _place(self, table: str, dataset: str, split: str | None, system: str, metric: str) -> Place | None:
@@ -233,19 +199,6 @@ class Report:
         splits = {place.split for place in self.cells.places(table) if place.dataset == dataset}
         places = [Place(table, dataset, one, system, metric) for one in sorted(splits, key=split_rank)]
         return next((place for place in places if self.cells.find(place)), None)
-
-
-def paper_columns(table: PublishedTable, number: Number, heads: dict[str, str]) -> list[Column]:
-    """Columns of a published table: `heads` names those to show and their heads; a row is found by system."""
-
-    def entry(column: str) -> Callable[[str], str]:
-        def text(system: str) -> str:
-            value = table.get(system, column)
-            return NONE if value is None else number(value)
-
-        return text
-
-    return [Column(head, entry(column)) for column, head in heads.items()]
 
 
 def paper_table(name: str) -> tuple[PublishedTable, str]:

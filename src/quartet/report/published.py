@@ -7,6 +7,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from quartet.results import INTACT, system_name
+
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
@@ -73,6 +75,26 @@ class Published:
         for name, table in self.tables.items():
             if table.paper not in self.papers:
                 raise ValueError(f"{name}: no paper {table.paper}")
+
+
+def beside(name: str, column: str, model: str, reading: str = "") -> float | None:
+    """The number of a published table beside a system: of its own row, and of the column for its reading.
+
+    Args:
+        name: a key of `Published.tables`.
+        column: its column, or the split that it shares with one for each reading.
+    """
+    table = published().tables[name]
+    rows, kind = [model], reading
+    if reading == "embed":  # where nothing is masked
+        rows.append(system_name(model, INTACT))
+    elif reading in ("cls", "eos"):  # the papers have rows for these
+        rows, kind = [f"{model}-{reading}"], "context"
+    elif reading.startswith(INTACT):
+        rows, kind = [system_name(model, INTACT)], "context"
+    columns = [one for one in (column, f"{column}-{kind or 'embed'}") if one in table.columns]
+    values = (table.get(row, one) for row in rows for one in columns)
+    return next((value for value in values if value is not None), None)
 
 
 @cache

@@ -13,12 +13,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
+from quartet.report.blocks import runtime
 from quartet.report.cells import Cell, Cells
 from quartet.report.drawing import HOLLOW, WIDTH, look, save, shared_legend, style
 from quartet.report.facts import Facts
 from quartet.report.page import Report
 from quartet.report.published import published
-from quartet.report.sections import runtime
 from quartet.results import Result
 
 #: By the tasks of `runtime.TASKS`.
@@ -53,7 +53,10 @@ def one_pass(path: str | Path, timings: Iterable[Result], facts: Facts, device: 
     """Figure 5: uniLM and T-TA, which both read a sentence once; only where one of each was timed."""
     report = _report(timings, facts)
     lines = {task: _lines(report, task, device, {"clm", "lae"}) for task in runtime.TASKS}
-    if any({runtime.objective(name, facts) for name in drawn} != {"clm", "lae"} for drawn in lines.values()):
+    if any(
+        {runtime.objective(report.model(name), facts) for name in drawn} != {"clm", "lae"}
+        for drawn in lines.values()
+    ):
         return False
     return _draw(path, report, lines, device, printed=False)
 
@@ -68,9 +71,9 @@ def _lines(report: Report, task: str, device: str, objectives: set[str]) -> Line
     found: Lines = {}
     for words, dataset in runtime.word_counts(report, split).items():
         for system, cell in report.figures(runtime.TABLE, dataset, split, "ms").items():
-            name, _, reading = system.partition("/")
-            if reading in runtime.TASKS[task] and runtime.objective(name, report.facts) in objectives:
-                found.setdefault(name, []).append((words, cell))
+            known = runtime.objective(report.model(system), report.facts) in objectives
+            if report.reading(system) in runtime.TASKS[task] and known:
+                found.setdefault(system, []).append((words, cell))
     return found
 
 
@@ -87,7 +90,7 @@ def _draw(
             for row, scale in enumerate(("linear", "log")):
                 axis = panels[row, column]
                 for place, name in enumerate(report.sorted(names)):
-                    _line(axis, names[name], name, report.facts, max(4.0, 8.0 - place))
+                    _line(axis, names[name], name, report, max(4.0, 8.0 - place))
                 if printed:
                     _printed(axis, task, device, report.facts)
                 axis.set_title(TITLES[task] + ("" if scale == "linear" else ", logarithmic axes"))
@@ -107,11 +110,11 @@ def _draw(
     return True
 
 
-def _line(axis: Axes, points: Sequence[tuple[int, Cell]], name: str, facts: Facts, size: float) -> None:
+def _line(axis: Axes, points: Sequence[tuple[int, Cell]], system: str, report: Report, size: float) -> None:
     """A line with intervals, one-by-one readings dashed; lines drawn first have larger marks, which show behind."""
-    model = name.removesuffix(runtime.ONE_BY_ONE)
-    colour, marker, _ = look(model, facts)
-    dashes = "-" if name == model else "--"
+    colour, marker = look(report.model(system), report.facts)
+    name = runtime.untasked(report, system)
+    dashes = "-" if name == report.model(system) else "--"
     xs = [words for words, _ in points]
     axis.plot(
         xs,
@@ -133,7 +136,7 @@ def _printed(axis: Axes, task: str, device: str, facts: Facts) -> None:
     for name in PRINTED:
         value = table.get(task, name)
         if value is not None:
-            colour, marker, _ = look(name, facts)
+            colour, marker = look(name, facts)
             axis.plot([runtime.STANDARD], [value], marker=marker, markeredgecolor=colour, zorder=4,
                       label=f"{name}, the paper's own machine", **HOLLOW)  # fmt: skip
 

@@ -1,24 +1,27 @@
-"""The report of an experiment: what was run, what the numbers show, and every table; and its README.
+"""The report of an experiment: its chapters as lines of Markdown, and the README.
 
-Its chapters are lines of Markdown. The README is these lines, and `quartet.report.html` makes a page of the same ones.
-What differs from run to run is a document of its own (`times`), so that equal results give an equal report.
+The README is three screens at most: what was run, the papers' claims, the tables that carry them, and pictures.
+Everything else stands in the pages that `quartet.report.html` makes of the same chapters. What differs from run to run
+is a document of its own (`times`), so that equal results give an equal report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from quartet.report import elsewhere, scale
 from quartet.report.cells import Cells
 from quartet.report.facts import Facts, ListFacts
+from quartet.report.findings import sentences
 from quartet.report.numbers import count, listing, millions
-from quartet.report.page import Report, code, grid, named, plain
+from quartet.report.page import Report, anchor, code, grid, named, plain
 from quartet.report.papers import chapter
-from quartet.report.papers.exhibit import Exhibit
-from quartet.report.papers.exhibits import EXHIBITS
+from quartet.report.papers.exhibit import Exhibit, exhibits
+from quartet.report.papers.exhibits import ours
 from quartet.report.published import published
-from quartet.report.sections import SECTIONS, TIMES, Section
+from quartet.report.render import section_lines, tables
+from quartet.report.spec import SectionSpec, TableSpec, sections
 from quartet.results import Result
 
 CLAIMS = "The papers' claims, and what was found here"
@@ -26,6 +29,19 @@ FINDINGS = "What the numbers show"
 ABSENT = "This part was not run in this experiment."
 #: The folder of the page of times, in that of the report.
 TIMES_FOLDER = "times"
+#: The pages beside the README: the first, and what is too long for it.
+INDEX, MORE = "index.html", "tables.html"
+#: The pictures of the first screen by their keys in the facts, and what each shows.
+PICTURES = {
+    "overview-sts": "Semantic similarity by model: the final layer's mean vector, and word vectors, with 95 % "
+    "intervals; the paper's figures stand beside ours where the set is the same (T-TA paper, Table 3).",
+    "overview-weights": "Reranking error on test against the weight λ of the language model; hollow: the weight that "
+    "was chosen on dev (T-TA paper, Section 5.3).",
+    "overview-times": "Time for the vector of one sentence against its words, logarithmic axes (T-TA paper, Figure 4).",
+    "overview-segments": "Validation loss while training, without and with sentence and paragraph positions (Segatron "
+    "paper, Figures 2 and 4).",
+    "overview-lengths": "Perplexity against the input length (Segatron paper, Figure 3).",
+}
 OBJECTIVES = {
     "clm": "CLM, which predict the next token",
     "mlm": "MLM, which predict masked tokens",
@@ -61,6 +77,8 @@ class Document:
         scale: what was run, in two sentences.
         run: the same in full.
         claims: what the papers claim, and what was found.
+        tables: the few tables that carry the claims.
+        pictures: those of the first screen, (path, what it shows).
         findings: what the numbers show.
         sections: a chapter a section, and one for each table that no section knows.
         papers: the papers' tables and figures, one by one.
@@ -71,6 +89,8 @@ class Document:
     scale: tuple[str, ...]
     run: tuple[str, ...]
     claims: Chapter
+    tables: tuple[str, ...]
+    pictures: tuple[tuple[str, str], ...]
     findings: Chapter
     sections: tuple[Chapter, ...]
     papers: Chapter
@@ -88,20 +108,19 @@ def document(results: Iterable[Result], facts: Facts) -> Document:
         ValueError: two results are of one figure and one seed.
     """
     report = Report(Cells(results), facts)
-    sections = _sections(report, SECTIONS)
-    for table in report.cells.tables():
-        if table not in SECTIONS:
-            sections.append(Chapter(table, tuple(report.rest(table))))
-    exhibits = [one for one in EXHIBITS if not _is_timed(one)]
+    shown = [one for one in exhibits() if not _is_timed(one)]
+    known = {name: section for name, section in sections().items() if not section.timed}
     sources = [f"- {paper.name}: {plain(paper.cite)}." for paper in published().papers.values()]
     return Document(
         title=f"Quartet: experiment `{facts.experiment}`",
         scale=(_who(report), "", f"**Scale:** {scale.sizes(report)}"),
         run=tuple(_run(report)),
-        claims=Chapter(CLAIMS, (*chapter.claims(report, exhibits), _elsewhere(), "")),
-        findings=Chapter(FINDINGS, tuple(_findings(report, SECTIONS))),
-        sections=tuple(sections),
-        papers=_papers(report, exhibits),
+        claims=Chapter(CLAIMS, (*chapter.claims(report, shown), _elsewhere(), "")),
+        tables=tuple(_first_tables(report, known)),
+        pictures=_pictures(facts),
+        findings=Chapter(FINDINGS, tuple(_findings(report, known))),
+        sections=tuple(_sections(report, known)),
+        papers=_papers(report, shown),
         end=(
             *_absent(facts),
             Chapter("Scale, and what cannot be concluded", tuple(scale.lines(report))),
@@ -114,19 +133,21 @@ def times(timings: Iterable[Result], facts: Facts) -> Document:
     """The page of times: what differs from run to run, and what the papers say of it.
 
     Args:
-        timings: the rows of the tables of `TIMES`.
+        timings: the rows of the tables that are timed.
         facts: as of the report; `facts.device` names what trained the models in full.
 
     Raises:
         ValueError: two rows are of one figure and one seed.
     """
     report = Report(Cells(timings), facts)
-    exhibits = [one for one in EXHIBITS if _is_timed(one)]
+    shown = [one for one in exhibits() if _is_timed(one)]
+    known = {name: section for name, section in sections().items() if section.timed}
+    found = _sections(report, known)
     run = (
         _who(report),
         "",
         "Everything on this page differs from run to run. The results, which do not, are in the report: "
-        "[README.md](../README.md), or with pictures [index.html](../index.html). The pictures of the times are in "
+        "[README.md](../README.md), or in full [index.html](../index.html). The pictures of the times are in "
         "index.html beside this page.",
         "",
     )
@@ -134,32 +155,59 @@ def times(timings: Iterable[Result], facts: Facts) -> Document:
         title=f"Quartet: experiment `{facts.experiment}`, times",
         scale=run[:1],
         run=run,
-        claims=Chapter(CLAIMS, tuple(chapter.claims(report, exhibits))),
-        findings=Chapter(FINDINGS, tuple(_findings(report, TIMES))),
-        sections=tuple(_sections(report, TIMES)),
-        papers=_papers(report, exhibits),
+        claims=Chapter(CLAIMS, tuple(chapter.claims(report, shown))),
+        tables=tuple(line for one in found for line in one.markdown(3)),
+        pictures=_pictures(facts),
+        findings=Chapter(FINDINGS, tuple(_findings(report, known))),
+        sections=tuple(found),
+        papers=_papers(report, shown),
         end=(),
     )
 
 
-def _sections(report: Report, sections: Mapping[str, Section]) -> list[Chapter]:
-    """A chapter a section; one that has no figures says so."""
-    chapters = []
-    for table, section in sections.items():
-        ran = bool(report.cells.places(table))
-        lines = [*section.body(report), *report.rest(table)] if ran else [absent(section), ""]
-        chapters.append(Chapter(section.title, tuple(lines), ran=ran))
-    return chapters
+def _sections(report: Report, known: dict[str, SectionSpec]) -> list[Chapter]:
+    """A chapter a section, one that has no figures saying so, and one for each table that no section knows.
+
+    What no column of any section shows stands at the end of its table's.
+    """
+    bodies = {
+        name: section_lines(report, name, section) if report.cells.places(name) else [absent(section), ""]
+        for name, section in known.items()
+    }
+    found = [
+        Chapter(section.title, (*bodies[name], *report.rest(name)), ran=bool(report.cells.places(name)))
+        for name, section in known.items()
+    ]
+    others = [table for table in report.cells.tables() if table not in sections()]
+    return [*found, *(Chapter(table, tuple(report.rest(table))) for table in others)]
+
+
+def _first_tables(report: Report, known: dict[str, SectionSpec]) -> list[str]:
+    """The first table of the sections that stand in the README, by importance."""
+    lines: list[str] = []
+    for name, section in sorted(known.items(), key=lambda item: item[1].first):
+        parts = [part for part in section.body if section.first and isinstance(part, TableSpec)]
+        for found in (table for part in parts for table in tables(report, name, section, part)):
+            if found:
+                link = f"{INDEX}#{anchor(section.title)}"
+                lines += [f"### {section.title}", "", *found]
+                lines += [f"All tables of this kind and what they are: [{section.title}]({link}).", ""]
+                break
+    return lines
+
+
+def _pictures(facts: Facts) -> tuple[tuple[str, str], ...]:
+    return tuple((facts.figures[key], words) for key, words in PICTURES.items() if key in facts.figures)
 
 
 def _is_timed(exhibit: Exhibit) -> bool:
     """Whether an exhibit of the papers is of times."""
-    return exhibit.section in {section.title for section in TIMES.values()}
+    return exhibit.section in {section.title for section in sections().values() if section.timed}
 
 
 def _elsewhere() -> str:
     """Where the times are."""
-    places = listing([one.place for one in EXHIBITS if _is_timed(one)])
+    places = listing([one.place for one in exhibits() if _is_timed(one)])
     return (
         f"How long things take differs from run to run and has a page of its own, with the T-TA paper's {places}: "
         f"[{TIMES_FOLDER}/README.md]({TIMES_FOLDER}/README.md), or with pictures "
@@ -167,28 +215,32 @@ def _elsewhere() -> str:
     )
 
 
-def absent(section: Section) -> str:
+def absent(section: SectionSpec) -> str:
     """What stands in the place of a section that has no figures."""
     return f"{ABSENT}{chapter.how_section(section.title)}"
 
 
-def markdown(results: Iterable[Result], facts: Facts) -> str:
-    """The whole README.md of an experiment: see `document`."""
-    return readme(document(results, facts))
-
-
 def readme(whole: Document) -> str:
-    """The whole README.md."""
-    chapters = (whole.claims, whole.findings, *whole.sections, whole.papers, *whole.end)
-    lines = [f"# {whole.title}", "", *whole.run, *(line for one in chapters for line in one.markdown())]
+    """The README.md: three screens at most, with links to the pages that have everything."""
+    places = listing([f"[{name}]({name})" for name in (INDEX, MORE)])
+    lines = [f"# {whole.title}", "", *whole.run]
+    lines += [f"Every table, figure and verdict is in {places}, which a browser opens.", ""]
+    lines += [line.replace("](#", f"]({INDEX}#") for line in whole.claims.markdown()]
+    lines += ["## In figures", "", *whole.tables] if whole.tables else []
+    if whole.pictures:
+        lines += ["## In pictures", ""]
+        lines += [line for path, words in whole.pictures for line in (f"![{words}]({path})", "")]
+    lines += ["## Contents of the pages", ""]
+    chapters = [one for one in (whole.findings, whole.papers, *whole.sections, *whole.end) if one.ran]
+    lines += [f"- [{one.title}]({INDEX}#{anchor(one.title)})" for one in chapters]
     return "\n".join(lines) + "\n"
 
 
-def _papers(report: Report, exhibits: Sequence[Exhibit]) -> Chapter:
+def _papers(report: Report, shown: Sequence[Exhibit]) -> Chapter:
     """A chapter with a part for each table and figure of the papers."""
     parts = []
-    for exhibit in exhibits:
-        ran = bool(exhibit.ours(report))
+    for exhibit in shown:
+        ran = bool(ours(report, exhibit))
         parts.append(Chapter(chapter.title(exhibit), tuple(chapter.body(report, exhibit)), ran=ran))
     return Chapter("The papers' tables and figures", tuple(chapter.INTRODUCTION), tuple(parts))
 
@@ -245,6 +297,8 @@ def _lists(lists: ListFacts) -> str:
     origin = f" ({plain(lists.origin)})" if lists.origin else ""
     most = f", up to {lists.hypotheses} hypotheses each" if lists.hypotheses else ""
     line = f"- N-best lists `{lists.name}`{origin}: {lists.dev} dev and {lists.test} test utterances{most}."
+    if lists.bleu:
+        line += f" BLEU is sacrebleu's, `{lists.bleu}`."
     if lists.ranked:
         line += " They have no first-pass scores: the rank stands for them (0, -1, -2, ... in a list)."
     if lists.missing:
@@ -259,9 +313,14 @@ def _lists(lists: ListFacts) -> str:
     return line
 
 
-def _findings(report: Report, sections: Mapping[str, Section]) -> list[str]:
+def _findings(report: Report, known: dict[str, SectionSpec]) -> list[str]:
     """What the sections say, under the rule by which they say it."""
-    found = [sentence for section in sections.values() for sentence in section.findings(report)]
+    found = [
+        sentence
+        for name, section in known.items()
+        for rule in section.findings
+        for sentence in sentences(report, name, rule)
+    ]
     if not found:
         return ["No figure that this report knows how to read was measured.", ""]
     rule = (

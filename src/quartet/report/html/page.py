@@ -1,7 +1,9 @@
-"""The page itself: the chapters of a report, its pictures and a glossary, in one file."""
+"""The pages: the chapters of a report, its pictures and a glossary; what is too long for one file in a second."""
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
@@ -11,34 +13,41 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from quartet.report.facts import Facts
 from quartet.report.html.glossary import ABBREVIATIONS, TERMS
 from quartet.report.html.pictures import inline
 from quartet.report.html.render import Writer
-from quartet.report.overview import PICTURES
 from quartet.report.page import anchor
 from quartet.report.published import published
-from quartet.report.tables import Chapter, Document
+from quartet.report.tables import INDEX, MORE, Chapter, Document
+
+#: As many bytes as the first page may have.
+MOST = 390_000
+_LINK = re.compile(r'(<a [^>]*href=")#([^"]+)"')
+_ID = re.compile(r'\bid="([^"]+)"')
 
 
 @dataclass(frozen=True)
 class Part:
-    """A chapter as HTML, with its place in the page."""
+    """A chapter as HTML, with its place in the page; moved: its body is on the second page."""
 
     title: str
     place: str
     body: Markup
     parts: tuple[Part, ...]
     ran: bool
+    moved: bool = False
 
 
-def page(document: Document, folder: Path, facts: Facts) -> str:
-    """The whole index.html; equal input gives an equal text.
+def pages(document: Document, folder: Path, most: int = MOST) -> dict[str, str]:
+    """The two pages by their names; equal input gives equal texts.
+
+    The first has everything, or, where that is more than `most` bytes, the headings of the longest parts with links to
+    the second, which has these parts.
 
     Args:
         document: the report's chapters.
         folder: where the paths of the pictures start.
-        facts: `facts.figures` are the pictures by their keys; those of the first screen are `overview.PICTURES`.
+        most: the bytes of the first page.
 
     Raises:
         OSError: a picture is absent.
@@ -54,27 +63,52 @@ def page(document: Document, folder: Path, facts: Facts) -> str:
         return f'<figure id="{shown[path]}">{drawn}<figcaption>{escape(words)}</figcaption></figure>\n'
 
     writer = Writer(picture)
-    first = [picture(facts.figures[key], words) for key, words in PICTURES.items() if key in facts.figures]
+    first = [Markup(picture(path, words)) for path, words in document.pictures]  # noqa: S704  # nosec B704  # escaped
     text = files("quartet.report.html")
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     template = environment.from_string(text.joinpath("page.html.j2").read_text(encoding="utf-8"))
-    return template.render(
-        title=_text(writer, document.title),
-        name=document.title.replace("`", ""),
-        style=Markup(text.joinpath("page.css").read_text(encoding="utf-8")),  # noqa: S704  # nosec B704  # ours
-        scale=_html(writer, document.scale, document.title),
-        run=_html(writer, document.run, document.title),
-        claims=_part(writer, document.claims),
-        overview=[Markup(figure) for figure in first],  # noqa: S704  # nosec B704  # escaped already
-        findings=_part(writer, document.findings),
-        papers=_part(writer, document.papers),
-        exhibits=_by_paper(document.papers),
-        sections=[_part(writer, one) for one in document.sections],
-        end=[_part(writer, one) for one in document.end],
-        glossary=list(_glossary(writer)),
-    )
+    common = {
+        "title": _text(writer, document.title),
+        "name": document.title.replace("`", ""),
+        "style": Markup(text.joinpath("page.css").read_text(encoding="utf-8")),  # noqa: S704  # nosec B704  # ours
+        "scale": _html(writer, document.scale, document.title),
+        "run": _html(writer, document.run, document.title),
+        "claims": _part(writer, document.claims),
+        "overview": first,
+        "findings": _part(writer, document.findings),
+        "exhibits": _by_paper(document.papers),
+        "end": [_part(writer, one) for one in document.end],
+        "glossary": list(_glossary(writer)),
+        "index": INDEX,
+        "more": MORE,
+    }
+    sections = [_part(writer, one) for one in document.sections]
+    papers = _part(writer, document.papers)
+    whole = template.render(**common, sections=sections, papers=papers, second=False)
+    excess, gone = len(whole.encode()) - most, set()
+    for part in sorted([*sections, *papers.parts], key=lambda one: -len(one.body)):
+        if excess > 0:
+            gone.add(part.place)
+            excess -= len(part.body.encode()) - 200  # a link stands in its place
+    sections = [dataclasses.replace(one, moved=one.place in gone) for one in sections]
+    parts = tuple(dataclasses.replace(one, moved=one.place in gone) for one in papers.parts)
+    papers = dataclasses.replace(papers, parts=parts)
+    made = {
+        name: template.render(**common, sections=sections, papers=papers, second=second)
+        for name, second in ((INDEX, False), (MORE, True))
+    }
+    ids = {name: set(_ID.findall(page)) for name, page in made.items()}
+    return {
+        INDEX: _linked(made[INDEX], ids[INDEX], MORE),
+        MORE: _linked(made[MORE], ids[MORE], INDEX),
+    }
+
+
+def _linked(page: str, ids: set[str], other: str) -> str:
+    """A page whose links to what it has not lead to the other one."""
+    return _LINK.sub(lambda link: link[0] if link[2] in ids else f'{link[1]}{other}#{link[2]}"', page)
 
 
 def _part(writer: Writer, chapter: Chapter) -> Part:

@@ -9,11 +9,10 @@ from collections.abc import Iterator, Sequence
 from quartet.report import elsewhere
 from quartet.report.numbers import NONE, general, listing
 from quartet.report.page import Report, anchor, code, grid
-from quartet.report.papers.exhibit import Exhibit
-from quartet.report.papers.exhibits import EXHIBITS
+from quartet.report.papers.exhibit import Exhibit, exhibits
+from quartet.report.papers.exhibits import ours
 from quartet.report.papers.series import Contrast, Series
 from quartet.report.published import PublishedTable, published
-from quartet.report.sections import rerank
 
 INTRODUCTION = [
     "Each table and figure of results in the two papers: what the paper reads from it, whether our figures bear that "
@@ -34,11 +33,11 @@ RULE = (
 )
 
 
-def claims(report: Report, exhibits: Sequence[Exhibit]) -> list[str]:
+def claims(report: Report, shown: Sequence[Exhibit]) -> list[str]:
     """What the papers claim by these exhibits, one line each, with what was found here; then what was not run."""
     rows, absent = [], []
-    for exhibit in exhibits:
-        found = exhibit.ours(report)
+    for exhibit in shown:
+        found = ours(report, exhibit)
         for contrast in contrasts(report, exhibit):
             if contrast.headline:
                 place = f"{published().papers[exhibit.paper].short} {exhibit.place}"
@@ -59,7 +58,7 @@ def contrasts(report: Report, exhibit: Exhibit) -> list[Contrast]:
     found = []
     for contrast in exhibit.contrasts:
         found.append(contrast)
-        if (contrast.first, contrast.second) == ("tta", rerank.FIRST):
+        if (contrast.first, contrast.second) == ("tta", "first-pass"):
             found += [
                 dataclasses.replace(
                     contrast,
@@ -103,7 +102,7 @@ def title(exhibit: Exhibit) -> str:
 
 def body(report: Report, exhibit: Exhibit) -> list[str]:
     """What the paper finds, how ours bears it out, our figures beside theirs, and the table as printed."""
-    found = exhibit.ours(report)
+    found = ours(report, exhibit)
     lines = [exhibit.finds, ""]
     if found:
         lines += [
@@ -121,7 +120,7 @@ def body(report: Report, exhibit: Exhibit) -> list[str]:
 
 def how_section(section: str) -> str:
     """How a section's part is run, where a table or figure of the papers has its figures there; else empty."""
-    return next((f" {how(exhibit)}" for exhibit in EXHIBITS if exhibit.section == section), "")
+    return next((f" {how(exhibit)}" for exhibit in exhibits() if exhibit.section == section), "")
 
 
 def how(exhibit: Exhibit) -> str:
@@ -216,7 +215,7 @@ def _scales(report: Report, found: Sequence[Series]) -> Iterator[str]:
     trained = {one.name for one in report.facts.pretrained}
     for series in found:
         for system, cell in series.ours.items():
-            if system.partition("/")[0] not in trained:
+            if report.model(system) not in trained:
                 yield from (row.scale for row in cell.rows if "parameters" in row.scale)
 
 

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from quartet.evaluation.nli import AVERAGE, SEVEN
+from quartet.report.blocks import glue
 from quartet.report.cells import Cell
 from quartet.report.numbers import fixed
 from quartet.report.page import Report, code
 from quartet.report.papers.series import Series, present
 from quartet.report.published import published
-from quartet.report.sections import attention, glue, nli, race, squad
+from quartet.results import system_name
 
 PLAIN, AWARE = "bert-", "segabert"
+LIKENESS, SQUAD, RACE, ATTENTION = "sts", "squad", "race", "attention"
+#: The reading of a model that was tuned on entailment, and of attention spread evenly.
+TUNED, UNIFORM = "nli", "uniform"
+#: A metric that only version 2.0 of SQuAD has.
+SECOND = "noans"
+#: What is compared of attention.
+LOOKS = {"own-paragraph": "own paragraph", "own-sentence": "own sentence"}
+#: How the paper calls our sets.
+HEADS = {**{name: f"STS-{name[3:]}" for name in SEVEN}, "stsb": "STS-B", "sick": "SICK-R"}
 points = fixed(1)
 signed_points = fixed(1, sign=True)
 #: The published rows beside our two models where the paper has large models alone.
@@ -51,13 +61,13 @@ def siamese(report: Report) -> list[Series]:
         *((name, name, "spearman") for name in SEVEN),
     ):
         ours = present(
-            (model, report.find(nli.LIKENESS, dataset, "test", f"{model}/{nli.TUNED}", metric))
+            (model, report.find(LIKENESS, dataset, "test", system_name(model, TUNED), metric))
             for model in SIAMESE
         )
         printed = _printed(*(table.get(row, column) for row in SIAMESE.values()))
         on = "the seven sets' average" if dataset == AVERAGE else f"{code(dataset)} test"
         on += ", Spearman × 100"
-        found.append(_series(on, f"{nli.HEADS.get(column, column)} (large models)", ours, printed, True))
+        found.append(_series(on, f"{HEADS.get(column, column)} (large models)", ours, printed, True))
     return [series for series in found if series.ours]
 
 
@@ -65,11 +75,11 @@ def questions(report: Report) -> list[Series]:
     """Table 6."""
     table = published().tables["segatron-squad"]
     found = []
-    for dataset, split in report.groups(squad.TABLE):
-        second = bool(report.figures(squad.TABLE, dataset, split, squad.SECOND))
+    for dataset, split in report.groups(SQUAD):
+        second = bool(report.figures(SQUAD, dataset, split, SECOND))
         version = "v2.0" if second else "v1.1"
         for metric, head in (("f1", "F1"), ("em", "EM")):
-            ours = _two(report, squad.TABLE, dataset, split, metric)
+            ours = _two(report, SQUAD, dataset, split, metric)
             column = f"{version}-{metric}"
             printed = _printed(table.get(PLAIN, column), table.get(AWARE, column))
             on = f"{code(dataset)} {split}, {head} in %"
@@ -82,7 +92,7 @@ def choices(report: Report) -> list[Series]:
     table = published().tables["segatron-race"]
     found = []
     for split in ("test", "dev"):
-        ours = _two(report, race.TABLE, "race", split, "accuracy")
+        ours = _two(report, RACE, "race", split, "accuracy")
         printed = _printed(*(table.get(row, split) for row in LARGE.values()))
         found.append(
             _series(
@@ -95,19 +105,15 @@ def choices(report: Report) -> list[Series]:
 def looks(report: Report) -> list[Series]:
     """Figures 5 to 8: the share of attention that stays in a token's own paragraph and sentence, by layer."""
     found = []
-    for dataset, split in report.groups(attention.TABLE):
-        layers = {
-            int(system.rpartition("/layer-")[2])
-            for system in report.systems(attention.TABLE, dataset, split, attention.HEADS)
-            if "/layer-" in system
-        }
-        for layer in sorted(layers):
-            for metric in ("own-paragraph", "own-sentence"):
+    for dataset, split in report.groups(ATTENTION):
+        layers = {report.reading(system) for system in report.systems(ATTENTION, dataset, split, LOOKS)}
+        for layer in sorted(layers - {UNIFORM}, key=lambda layer: (len(layer), layer)):
+            for metric, words in LOOKS.items():
                 ours = present(
-                    (model, report.find(attention.TABLE, dataset, split, f"{model}/layer-{layer}", metric))
+                    (model, report.find(ATTENTION, dataset, split, system_name(model, layer), metric))
                     for model in (PLAIN, AWARE)
                 )
-                on = f"{code(dataset)}, layer {layer}, {attention.HEADS[metric]}, %"
+                on = f"{code(dataset)}, {layer.replace('-', ' ')}, {words}, %"
                 found.append(_series(on, "", ours, {}, False))
     return [series for series in found if len(series.ours) > 1]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from quartet.report import loss as losses
 from quartet.report.cells import Cell
 from quartet.report.facts import ModelFacts
 from quartet.report.numbers import fixed, loss
@@ -10,7 +11,6 @@ from quartet.report.order import set_rank
 from quartet.report.page import Report, code
 from quartet.report.papers.series import Level, Series, present
 from quartet.report.published import published
-from quartet.report.sections import perplexity, perplexity_pairs, training
 
 #: Rows that a set of positions stands for in Table 2.
 POSITIONS = {
@@ -26,7 +26,7 @@ LARGE = 200_000_000
 CORPUS = "wikitext-103"
 #: Tokenizers whose tokens are the words that the corpus is cut into, as the paper counts them.
 WORDS = ("whitespace",)
-INPUT_LENGTH = "input-length"
+INPUT_LENGTH, TRAINING = "input-length", "training"
 TOKENS = "-tokens"
 RESET = "index reset"
 signed_loss = fixed(3, sign=True)
@@ -37,11 +37,11 @@ def wikitext(report: Report) -> list[Series]:
     """Table 1: perplexity a token of the models with and without segments, on each corpus."""
     table = published().tables["segatron-wikitext103"]
     found = []
-    for dataset, split in report.groups(perplexity.TABLE):
+    for dataset, split in report.groups(losses.TABLE):
         ours: dict[str, Cell] = {}
         printed: dict[str, float] = {}
         for model in _recurrent(report):
-            cell = report.find(perplexity.TABLE, dataset, split, model.name, "ppl")
+            cell = report.find(losses.TABLE, dataset, split, model.name, "ppl")
             if cell is None or len(model.positions) == 2:
                 continue
             row = _row(model, dataset)
@@ -65,11 +65,11 @@ def positions(report: Report) -> list[Series]:
     table = published().tables["segatron-position-ablation"]
     printed = {row: value for row in table.rows if (value := table.get(row, "ppl")) is not None}
     found = []
-    for dataset, split in report.groups(perplexity.TABLE):
+    for dataset, split in report.groups(losses.TABLE):
         ours: dict[str, Cell] = {}
         for model in _recurrent(report):
             row = POSITIONS.get(frozenset(model.positions))
-            cell = report.find(perplexity.TABLE, dataset, split, model.name, "ppl")
+            cell = report.find(losses.TABLE, dataset, split, model.name, "ppl")
             if row and cell and not model.leaks and RESET not in model.variant:
                 ours.setdefault(row, cell)
         if len(ours) > 1:
@@ -108,9 +108,9 @@ def masked_losses(report: Report) -> list[Series]:
 
 def _losses(report: Report, names: tuple[str, str]) -> list[Series]:
     found = []
-    for dataset, split in report.groups(training.TABLE):
+    for dataset, split in report.groups(TRAINING):
         ours = present(
-            (_row(model, dataset), report.find(training.TABLE, dataset, split, model.name, "loss"))
+            (_row(model, dataset), report.find(TRAINING, dataset, split, model.name, "loss"))
             for model in report.facts.models
             if _row(model, dataset) in names
         )
@@ -153,7 +153,7 @@ def _perplexities(
     def paired(first: str, second: str) -> Level | None:
         if first not in systems or second not in systems:
             return None
-        return perplexity_pairs.change(report, dataset, split, systems[first], systems[second])
+        return losses.change(report, dataset, split, systems[first], systems[second])
 
     return Series(
         ours_on=f"{code(dataset)} {split}, perplexity a token",

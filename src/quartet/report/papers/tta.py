@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from itertools import permutations
 
 from quartet.report import elsewhere
+from quartet.report.blocks import runtime
 from quartet.report.cells import Cell
 from quartet.report.numbers import difference, fixed, milliseconds, perplexity, wer
 from quartet.report.page import Report, code
 from quartet.report.papers.series import Level, Series, present, scaled
-from quartet.report.published import PublishedTable, published
-from quartet.report.sections import reference_perplexity, rerank, rerank_pairs, runtime, sts
+from quartet.report.published import PublishedTable, beside, published
+from quartet.results import ONE_BY_ONE, system_name
 
 #: Sets of lists whose utterances are the paper's, by their names in the presets: what its columns call them.
 SPEECH = {"librispeech-clean": "clean", "librispeech-other": "other"}
 TRANSLATION = {"wmt13-de-en": "de-en", "wmt13-fr-en": "fr-en"}
 #: The column that a set of ours stands beside where it is none of the paper's.
 OTHER_SPEECH, OTHER_TRANSLATION = "test-clean", "de-en"
-#: The published rows whose vector is no mean over tokens, by the ending that our systems have as a reading.
-ONE_VECTOR = ("cls", "eos")
+RERANK, PAIRS, REFERENCES, SIMILARITY = "rerank", "rerank-pairs", "reference-perplexity", "sts"
+FIRST = "first-pass"
+#: Our sets of documents, which stand in for STS-B, are none of these.
+SENTENCES = ("stsb", "sick", "semeval", "sts12", "sts13", "sts14", "sts15", "sts16")
+#: The two measures of a language model.
+KINDS = ("ppl", "pppl")
 #: What the figures of a metric are in.
 UNITS = {"wer": "WER in %", "bleu": "BLEU"}
 points = fixed(1)
@@ -42,8 +45,8 @@ def bleus(report: Report) -> list[Series]:
 def _reranked(report: Report, metric: str, name: str, known: dict[str, str], otherwise: str) -> list[Series]:
     table = published().tables[name]
     found = []
-    for dataset in report.datasets(rerank.TABLE):
-        ours = report.figures(rerank.TABLE, dataset, "test", metric)
+    for dataset in report.datasets(RERANK):
+        ours = report.figures(RERANK, dataset, "test", metric)
         if not ours:
             continue
         column = known.get(dataset, otherwise)
@@ -53,11 +56,14 @@ def _reranked(report: Report, metric: str, name: str, known: dict[str, str], oth
 
         def paired(first: str, second: str, dataset: str = dataset) -> Level | None:
             difference = f"{metric}-difference"
-            if second == rerank.FIRST:
-                cell = report.find(rerank.TABLE, dataset, "test", first, difference)
+            if second == FIRST:
+                cell = report.find(RERANK, dataset, "test", first, difference)
                 return scaled(cell, 1) if cell else None
-            for pair, sign in ((f"{first} - {second}", 1), (f"{second} - {first}", -1)):
-                cell = report.find(rerank_pairs.TABLE, dataset, "test", pair, difference)
+            for pair, sign in (
+                (system_name(first, versus=second), 1),
+                (system_name(second, versus=first), -1),
+            ):
+                cell = report.find(PAIRS, dataset, "test", pair, difference)
                 if cell:
                     return scaled(cell, sign)
             return None
@@ -66,7 +72,7 @@ def _reranked(report: Report, metric: str, name: str, known: dict[str, str], oth
             Series(
                 ours_on=f"{code(dataset)} test, {UNITS[metric]}",
                 printed_on=f"{table.title}: {column}",
-                ours=_named(ours, table, trained),
+                ours=_named(report, ours, table, trained),
                 printed=_column(table, column) | printed,
                 number=wer,
                 signed=difference,
@@ -77,15 +83,13 @@ def _reranked(report: Report, metric: str, name: str, known: dict[str, str], oth
     return found
 
 
-def _named(cells: dict[str, Cell], table: PublishedTable, more: Sequence[str]) -> dict[str, Cell]:
-    """Ours by the published rows: an n-gram model is the row of n-gram models, two systems together are no row.
+def _named(report: Report, cells: dict[str, Cell], table: PublishedTable, more: list[str]) -> dict[str, Cell]:
+    """Ours by the published rows: an n-gram model is the row of n-gram models.
 
     Args:
         more: systems that have a row of their own beside these.
     """
-    together = {f"{first}-and-{second}" for first, second in permutations(cells, 2)}
-    alone = {system: cell for system, cell in cells.items() if system not in together}
-    named = {("ngram" if system.startswith("ngram") else system): cell for system, cell in alone.items()}
+    named = {"ngram" if system in report.facts.ngrams else system: cell for system, cell in cells.items()}
     return {row: named[row] for row in (*table.rows, *more) if row in named}
 
 
@@ -101,8 +105,8 @@ def stsb(report: Report) -> list[Series]:
         return found
     others = [
         _similarity(report, dataset, split, "tta-stsb", "test")
-        for dataset, split in report.groups(sts.TABLE)
-        if (dataset, split) not in sts.SENTENCES and dataset not in (*sts.YEARS, sts.ALL_YEARS)
+        for dataset, split in report.groups(SIMILARITY)
+        if dataset not in SENTENCES
     ]
     return [series for series in others if series]
 
@@ -115,63 +119,39 @@ def sick(report: Report) -> list[Series]:
 
 def _similarity(report: Report, dataset: str, split: str, name: str, part: str) -> Series | None:
     table = published().tables[name]
-    cells = report.figures(sts.TABLE, dataset, split, "pearson")
-    names = {
-        _reading(row, column.rpartition("-")[2]): (row, column)
-        for row in table.rows
-        for column in table.columns
-        if column.startswith(f"{part}-")
-    }
-    for name in elsewhere.likes_of_tta(report):  # beside the row of the paper's T-TA
-        names |= {
-            own.replace("tta/", f"{name}/", 1): place
-            for own, place in names.items()
-            if own.startswith("tta/")
-        }
-    printed = {ours: table.get(*place) for ours, place in names.items()}
-    ours = {system: cells[system] for system in names if system in cells}
+    likes = elsewhere.likes_of_tta(report)  # beside the row of the paper's T-TA
+    ours, printed = {}, {}
+    for system, cell in report.figures(SIMILARITY, dataset, split, "pearson").items():
+        model = report.model(system)
+        value = beside(name, part, "tta" if model in likes else model, report.reading(system))
+        if value is not None:
+            ours[system], printed[system] = cell, value
     if not ours:
         return None
     return Series(
         ours_on=f"{code(dataset)} {split}, Pearson × 100",
         printed_on=f"{table.title} {part}",
         ours=ours,
-        printed={system: value for system, value in printed.items() if value is not None},
+        printed=printed,
         number=points,
         signed=signed_points,
         factor=100,
-        same=dataset in name,
+        same=name == f"tta-{dataset}",
     )
-
-
-def _reading(row: str, reading: str) -> str:
-    """Our name of a published row and column: "unilm-eos", "context" is "unilm/eos"."""
-    if row in ("glove", "word2vec"):
-        return row
-    model, _, ending = row.rpartition("-")
-    if ending in ONE_VECTOR:
-        return f"{model}/{ending if reading == 'context' else f'{ending}-{reading}'}"
-    if ending == "intact" and reading == "embed":
-        return f"{model}/{reading}"
-    return f"{row}/{reading}"
 
 
 def perplexities(report: Report) -> list[Series]:
     """Table 7: medians a token of the references of each split, over tokens of one's own."""
     found = []
-    for dataset, split in report.groups(reference_perplexity.TABLE):
+    for dataset, split in report.groups(REFERENCES):
         table = published().tables[f"tta-perplexity-{split}-clean"]
         for column in ("median", "mean"):
             cells = {
                 row: next(
                     (
                         cell
-                        for kind in reference_perplexity.KINDS
-                        if (
-                            cell := report.find(
-                                reference_perplexity.TABLE, dataset, split, row, f"{kind}-{column}"
-                            )
-                        )
+                        for kind in KINDS
+                        if (cell := report.find(REFERENCES, dataset, split, row, f"{kind}-{column}"))
                     ),
                     None,
                 )
@@ -216,7 +196,7 @@ def _times(report: Report, name: str, device: str) -> list[Series]:
     table = published().tables[name]
     found = []
     for task in table.rows:
-        timed = _of_task(report, task, device, ("tta", "bilm", f"bilm{runtime.ONE_BY_ONE}"))
+        timed = _of_task(report, task, device, ("tta", "bilm", system_name("bilm", ONE_BY_ONE)))
         if timed is None:
             continue
         ratio = table.get(task, "ratio")
@@ -237,8 +217,8 @@ def _of_task(report: Report, task: str, device: str, names: tuple[str, ...]) -> 
     systems: dict[str, str] = {}
     times = report.figures(runtime.TABLE, lengths[words], split, "ms")
     for system in times:
-        name, _, reading = system.partition("/")
-        if name in names and reading in runtime.TASKS[task]:
+        name = runtime.untasked(report, system)
+        if name in names and runtime.TASK_OF.get(report.reading(system)) == task:
             systems.setdefault(name, system)
 
     def paired(first: str, second: str) -> Level | None:

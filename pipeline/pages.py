@@ -1,0 +1,79 @@
+"""Make the pages of reports again from what lies beside them: results.jsonl, facts.json and figures/.
+
+    python -m pipeline.pages reports/small ...
+
+For reports whose run is not at hand, after a change of how they are written: no figure is computed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from pipeline.run import main
+from quartet.files import atomic_path
+from quartet.report.facts import Facts, read_facts
+from quartet.report.html.page import pages
+from quartet.report.tables import Document, document, readme, times
+from quartet.results import Result, read_results
+
+
+def write_pages(folder: Path, whole: Document, pictures: Path) -> None:
+    """README.md, index.html and tables.html of a folder.
+
+    Args:
+        pictures: the folder in which the paths of the pictures start.
+    """
+    for name, text in {"README.md": readme(whole), **pages(whole, pictures)}.items():
+        with atomic_path(folder / name) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def write_times(folder: Path, rows: Iterable[Result], facts: Facts) -> None:
+    """The pages of the times of a report; their pictures stand within the pages alone."""
+    from quartet.report import overview, runtime_figure
+
+    rows = list(rows)
+    with tempfile.TemporaryDirectory() as kept:
+        place = Path(kept)
+        drawn = {
+            "runtime": runtime_figure.bidirectional(place / "runtime.svg", rows, facts),
+            "runtime-cuda": runtime_figure.bidirectional(place / "runtime-cuda.svg", rows, facts, "cuda"),
+            "runtime-causal": runtime_figure.one_pass(place / "runtime-causal.svg", rows, facts),
+            "overview-times": overview.draw_times(place / "overview-times.svg", rows, facts),
+        }
+        pictures = dataclasses.replace(
+            facts, figures={name: f"{name}.svg" for name, done in drawn.items() if done}
+        )
+        whole = times(rows, pictures)
+        for name, text in {"README.md": readme(times(rows, facts)), **pages(whole, place)}.items():
+            with atomic_path(folder / name) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+
+
+def remake(folder: Path) -> None:
+    """The pages of one report, and of its times.
+
+    Raises:
+        InputError: results.jsonl or facts.json is absent or broken.
+    """
+    facts = read_facts(folder / "facts.json")
+    figures = {path.stem: f"figures/{path.name}" for path in sorted((folder / "figures").glob("*.svg"))}
+    whole = document(read_results(folder / "results.jsonl"), dataclasses.replace(facts, figures=figures))
+    write_pages(folder, whole, folder)
+    timings = folder / "times" / "timings.jsonl"
+    if timings.is_file():
+        write_times(timings.parent, read_results(timings), facts)
+
+
+def pages_again(*folders: str) -> None:
+    """The reports that the command line names."""
+    for folder in folders:
+        remake(Path(folder))
+        print(f"{folder}: pages made again")
+
+
+if __name__ == "__main__":
+    main(pages_again)

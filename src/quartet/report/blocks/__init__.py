@@ -1,0 +1,1 @@
+"""Parts of a section that no table of systems makes."""

@@ -1,0 +1,197 @@
+"""The report's sections as data: sections.yaml, typed. A new table is an entry there."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from pydantic import ConfigDict, TypeAdapter
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnSpec:
+    """A column of a table. In all its texts {dataset}, {split}, {m} and {for} stand for those of the table.
+
+    Attributes:
+        head: in the table's head.
+        metric: of the figure; several are written by `text`.
+        format: a name of `quartet.report.numbers.FORMATS`, one for each metric.
+        text: how several figures make one entry, e.g. "{0} ({1})"; {n} is the items behind the last.
+        dataset, split: where the figure is, if not on the table's; split "any": on the first split that has it.
+        each: a column for each of these values, as {for}; "sets" and "groups" are those of the table, "lengths" its
+            splits that are ranges of words, as {words}.
+        without: sets for which `each` makes no column.
+        caption: whether the caption counts its items.
+        bounds: whether its interval is shown.
+        seeds: "largest": of several seeds the largest value, where a mean means nothing.
+        fact: a field of `ModelFacts` in the place of a figure.
+        computed: a name of `quartet.report.computed.CELLS` in the place of a figure.
+        paper: a published table in the place of a figure, and `column` its column.
+    """
+
+    head: str
+    metric: str | tuple[str, ...] = ()
+    format: str | tuple[str, ...] = "hundredfold"
+    text: str = ""
+    dataset: str = "{dataset}"
+    split: str = "{split}"
+    each: str | tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    caption: bool = True
+    bounds: bool = True
+    seeds: Literal["mean", "largest"] = "mean"
+    fact: str = ""
+    computed: str = ""
+    paper: str = ""
+    column: str = ""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Its metrics."""
+        return (self.metric,) if isinstance(self.metric, str) else self.metric
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """A format for each of its metrics."""
+        return (self.format,) * len(self.metrics) if isinstance(self.format, str) else self.format
+
+    def filled(self, **values: str) -> ColumnSpec:
+        """The same with its texts filled in."""
+        return dataclasses.replace(
+            self,
+            head=fill(self.head, values),
+            dataset=fill(self.dataset, values),
+            split=fill(self.split, values),
+            column=fill(self.column, values),
+            metric=tuple(fill(one, values) for one in self.metrics),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSpec:
+    """A table, or one for each set of the results.
+
+    Attributes:
+        columns: see `ColumnSpec`.
+        title: over the table; {origin} is what the facts say of a set of lists.
+        table: of the results, if not the section's.
+        each: what there is a table for: each set and split, each set, or all sets together.
+        measures: the values of {m}, a table for each that the results have.
+        sets, without: the sets that it is of; none: all.
+        parts: endings of sets that are parts of another set, which have no table of their own.
+        readings, without_readings: of the systems.
+        rows: metrics of which a system must have one; none: those of the columns that the caption counts.
+        above: a model whose systems stand on top of every table, and make none by themselves.
+        given, missing: a metric that the set must have, or must not have.
+        head: of the first column.
+        unit: of the items behind the figures.
+        notes: names of `quartet.report.computed.NOTES`: what is said of some of its rows.
+    """
+
+    columns: tuple[ColumnSpec, ...]
+    title: str = "**`{dataset}`** {split}"
+    table: str = ""
+    each: Literal["group", "set", "all"] = "group"
+    measures: dict[str, str] = dataclasses.field(default_factory=lambda: {"": ""})
+    sets: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    readings: tuple[str, ...] | None = None
+    without_readings: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+    above: str = ""
+    given: str = ""
+    missing: str = ""
+    head: str = "system"
+    unit: str
+    notes: tuple[str, ...] = ()
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockSpec:
+    """Lines that no table of systems makes: a name of `quartet.report.computed.BLOCKS`."""
+
+    block: str
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindingSpec:
+    """A rule by which sentences are written: a name of `quartet.report.findings.RULES` with what it needs.
+
+    Attributes:
+        what: the first words of the sentence.
+        metric, format: of the figures.
+        against: models, or readings, that others are compared with.
+        chance: what guessing gives.
+        parts, without, without_readings: as of a table.
+        reading: the systems that the rule is about.
+        table: of the results, if not the section's.
+    """
+
+    rule: str
+    what: str
+    metric: str = ""
+    format: str = "hundredfold"
+    against: tuple[str, ...] = ()
+    chance: float | None = None
+    parts: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    without_readings: tuple[str, ...] = ()
+    reading: str = ""
+    table: str = ""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SectionSpec:
+    """A section.
+
+    Attributes:
+        title: its heading.
+        intro: what a reader must know.
+        interval: what [low, high] are; "" where they have none.
+        body: its tables and blocks, in order.
+        findings: what it gives to the first screen.
+        pictures: what its pictures show, by their keys in the facts.
+        first: whether its first table stands in the README, by importance; 0: it does not.
+        timed: it differs from run to run, and stands on the page of times.
+    """
+
+    title: str
+    intro: str
+    interval: str = ""
+    body: tuple[TableSpec | BlockSpec, ...]
+    findings: tuple[FindingSpec, ...] = ()
+    pictures: dict[str, str] = dataclasses.field(default_factory=dict)
+    first: int = 0
+    timed: bool = False
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+
+def fill(text: str, values: dict[str, str]) -> str:
+    """A text with the values that it names in braces; other braces stay."""
+    for name, value in values.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+@cache
+def sections() -> dict[str, SectionSpec]:
+    """The sections by the table of results that each shows, in the order of the report; read once."""
+    from ruamel.yaml import YAML
+
+    text = files("quartet.report").joinpath("sections.yaml").read_text(encoding="utf-8")
+    raw: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
+    adapter = TypeAdapter(dict[str, SectionSpec])
+    return adapter.validate_python({name: entry for name, entry in raw.items() if not name.startswith("_")})

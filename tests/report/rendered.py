@@ -1,0 +1,56 @@
+"""The whole report of invented results as text, and its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from quartet.report.cells import Cells
+from quartet.report.facts import Facts
+from quartet.report.findings import sentences
+from quartet.report.page import Report
+from quartet.report.render import section_lines
+from quartet.report.spec import sections
+from quartet.report.tables import document
+from quartet.results import Result
+from tests.report.synthetic import facts
+
+
+def markdown(rows: Iterable[Result], known: Facts) -> str:
+    """Everything that the pages hold, before it is HTML."""
+    whole = document(rows, known)
+    chapters = (whole.claims, whole.findings, *whole.sections, whole.papers, *whole.end)
+    return "\n".join([*whole.run, *(line for one in chapters for line in one.markdown())]) + "\n"
+
+
+def section(text: str, title: str) -> str:
+    """A section of the whole."""
+    return text.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def table_row(text: str, system: str) -> list[str]:
+    """The entries of the first row of a system, without its name."""
+    line = next(line for line in text.splitlines() if line.startswith(f"| `{system}` |"))
+    return [entry.strip() for entry in line.split("|")[2:-1]]
+
+
+def table_rows(text: str, system: str) -> list[list[str]]:
+    """The entries of all rows of a system."""
+    lines = [line for line in text.splitlines() if line.startswith(f"| `{system}` |")]
+    return [[entry.strip() for entry in line.split("|")[2:-1]] for line in lines]
+
+
+def shown(rows: list[Result], table: str, known: Facts | None = None) -> tuple[str, Report]:
+    """A section alone, and the report that knows what it left over."""
+    report = Report(Cells(rows), known or facts())
+    return "\n".join(section_lines(report, table, sections()[table])), report
+
+
+def verdicts(rows: list[Result], table: str, known: Facts | None = None) -> list[str]:
+    """What the section's rules find."""
+    report = Report(Cells(rows), known or facts())
+    return [one for rule in sections()[table].findings for one in sentences(report, table, rule)]
+
+
+def part(sentence: str, words: str) -> str:
+    """The part of a finding after a verdict's words, up to the next verdict; "" where it passes none."""
+    return sentence.partition(words)[2].partition(";")[0]
