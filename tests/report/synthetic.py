@@ -162,6 +162,7 @@ def _model(name: str, seed: int, worse: float) -> Iterator[Result]:
         pair = "unilm - transformer-xl"
         yield row("perplexity-pairs", pair, corpus, "test", "loss-difference", 0.2, 13_200, 0.03, seed)
     if reads == "streams":
+        yield row("input-length", name, corpus, "16-tokens", kind, value * 1.1, 13_200, 0.06 * value, seed)
         return
     systems = [name, f"{name}-intact"] if objective == "mlm" else [name]
     for place, system in enumerate(systems):

@@ -135,7 +135,7 @@ def test_every_table_has_a_caption_heads_and_a_box_that_scrolls(elements: Elemen
 
 def test_every_picture_says_what_it_shows(elements: Elements) -> None:
     pictures = [attributes for tag, attributes, around in elements.found if tag == "svg"]
-    assert len(pictures) == 5
+    assert len(pictures) == 6
     assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in pictures)
     assert sum(1 for _ in elements.all("figcaption")) == len(pictures)
 
