@@ -1,7 +1,7 @@
 """Every command of README.md and docs/ works, every path and link that they name is there.
 
-Run for real: what only reads a repository (``dvc metrics``, ``params``, ``plots`` and ``dag``, in a copy of this one),
-and the command ``quartet`` (beside a small model with random weights in the place of the trained one).
+Run for real: the command ``quartet`` (beside a small model with random weights in the place of the trained one), and in
+tests/slow/test_docs_dvc.py what only reads a repository (``dvc metrics``, ``params``, ``plots`` and ``dag``).
 Held against what exists: what trains, downloads or pushes (``make``, ``dvc repro``, ``dvc exp``, ``dvc queue``,
 ``python -m``), by its target, stage, setting, module and options.
 """
@@ -12,8 +12,6 @@ import importlib
 import io
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +19,11 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from pipeline.loading import load
 from quartet import cli
 from quartet.config.loading import read_yaml
 from quartet.models.checkpoint import save_model
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from tests.committed import copy_project
 from tests.documents import PAGES, Command, commands, paths
 from tests.imports import ROOT
 from tests.scoring.test_language_model import random_model
@@ -38,13 +34,11 @@ COMMANDS = commands()
 SMALL_MODEL = "artifacts/sample/models/tta"
 
 
-def of(program: str, run: bool | None = None) -> list[Any]:
-    """The commands of a program, as a test's parameters: those that are run, or those that are not."""
-    return [
-        pytest.param(one, id=f"{Path(one.page).stem}-{one.shown}"[:90])
-        for one in COMMANDS
-        if one.words[0] == program and run in (None, one.whole and is_run(one))
-    ]
+def of(program: str, run: bool | None = None) -> list[Command]:
+    """The commands of a program: those that are run, or those that are not."""
+    found = [one for one in COMMANDS if one.words[0] == program and run in (None, one.whole and is_run(one))]
+    assert found, program
+    return found
 
 
 def is_run(one: Command) -> bool:
@@ -54,83 +48,21 @@ def is_run(one: Command) -> bool:
     return one.words[0] == "quartet" and one.block
 
 
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A git repository of the project, committed, without artifacts."""
-    folder = tmp_path_factory.mktemp("docs") / "quartet"
-    copy_project(folder)
-    who = ("-c", "user.name=test", "-c", "user.email=test@localhost")
-    commit = (*who, "commit", "-q", "--allow-empty", "-m")
-    experiment = ("tag", "six-layers")  # in the place of the one that docs/ablations.md makes
-    for arguments in (("init", "-q"), (*commit, "nothing"), ("add", "-A"), (*commit, "all"), experiment):
-        subprocess.run(["git", *arguments], cwd=folder, check=True)
-    return folder
-
-
-def dvc(folder: Path, *arguments: str) -> str:
-    """What a command of DVC prints; it must neither fail nor complain."""
-    done = subprocess.run(
-        [sys.executable, "-m", "dvc", *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert not re.search("error|warning", done.stderr, re.IGNORECASE), done.stderr
-    return done.stdout
-
-
-@pytest.mark.parametrize("one", of("dvc", run=True))
-def test_what_dvc_is_asked_it_answers(one: Command, copy: Path) -> None:
-    dvc(copy, *one.words[1:])
-
-
-def test_metrics_are_a_line_a_system(copy: Path) -> None:
-    head, *lines = dvc(copy, "metrics", "show", "--md").splitlines()
-    columns = [cell.strip() for cell in head.strip("|").split("|")]
-    assert {"loss.test", "loss.valid", "wer.sample-speech"} <= set(columns)
-    assert len(columns) < 15
-    systems = {Path(line.split("|")[1].strip()).stem for line in lines[1:] if line.startswith("|")}
-    assert set(load(ROOT / "presets" / "sample.yaml").models) <= systems
-
-
-def test_an_edit_shows_in_the_difference_of_settings(copy: Path) -> None:
-    path = copy / "params.yaml"
-    text = path.read_text(encoding="utf-8")
-    try:
-        path.write_text(text.replace("    layers: 2\n", "    layers: 6\n", 1), encoding="utf-8")
-        assert "models.unilm.layers" in dvc(copy, "params", "diff")
-    finally:
-        path.write_text(text, encoding="utf-8")
-
-
-def test_plots_have_titles_axes_and_a_line_a_system(copy: Path) -> None:
-    dvc(copy, "plots", "show", "--out", "plots")
-    page = (copy / "plots" / "index.html").read_text(encoding="utf-8")
-    specs = [json.loads(found) for found in re.findall(r"var spec = (\{.*\});", page)]
-    assert {spec["title"]["text"] for spec in specs} >= {"Validation loss while training"}
-    for spec in specs:
-        encoding = spec["spec"]["encoding"]
-        values = spec["data"]["values"]
-        for axis in ("x", "y"):
-            assert encoding[axis]["title"]
-            assert encoding[axis]["field"] in values[0]
-        assert {value["rev"] for value in values} == {"workspace"}
-        assert len({value[encoding["color"]["field"]] for value in values}) > 1
-
-
-@pytest.mark.parametrize("one", of("dvc", run=False))
-def test_the_other_commands_of_dvc_are_known(one: Command) -> None:
+def test_the_other_commands_of_dvc_are_known() -> None:
     from dvc.cli import parse_args
 
-    found = parse_args(list(one.words[1:]))
     stages = read_yaml(ROOT / "dvc.yaml")["stages"]
     params = read_yaml(ROOT / "presets" / "sample.yaml")
-    if one.words[1] in ("repro", "status", "dag") and one.block:  # in a sentence a stage may be any
-        for target in getattr(found, "targets", None) or [getattr(found, "target", None)]:
-            assert target is None or target.split("@")[0] in stages, target
-    for setting in getattr(found, "set_param", None) or []:
-        section: Any = params
-        for key in setting.lstrip("+").split("=")[0].split("."):
-            assert setting.startswith("+") or key in section, f"{setting}: params.yaml has no {key}"
-            section = section.get(key, {})
+    for one in of("dvc", run=False):
+        found = parse_args(list(one.words[1:]))
+        if one.words[1] in ("repro", "status", "dag") and one.block:  # in a sentence a stage may be any
+            for target in getattr(found, "targets", None) or [getattr(found, "target", None)]:
+                assert target is None or target.split("@")[0] in stages, target
+        for setting in getattr(found, "set_param", None) or []:
+            section: Any = params
+            for key in setting.lstrip("+").split("=")[0].split("."):
+                assert setting.startswith("+") or key in section, f"{setting}: params.yaml has no {key}"
+                section = section.get(key, {})
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +85,9 @@ def trained(
     return folder
 
 
-@pytest.mark.parametrize("one", of("quartet", run=True))
+@pytest.mark.parametrize(
+    "one", of("quartet", run=True), ids=lambda one: f"{Path(one.page).stem}-{one.shown}"[:90]
+)
 def test_a_command_of_quartet_runs(one: Command, trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the order of the pages: a later command may read what an earlier one wrote."""
     monkeypatch.chdir(trained)
@@ -177,65 +111,64 @@ def known_options(parser: Any, words: tuple[str, ...]) -> None:
     assert asked <= options, asked - options
 
 
-@pytest.mark.parametrize("one", of("quartet", run=False))
-def test_the_other_options_of_quartet_are_known(one: Command) -> None:
-    if one.words[1:] != ("...",):
-        known_options(get_command(cli.app), one.words[1:])
+def test_the_other_options_of_quartet_are_known() -> None:
+    for one in of("quartet", run=False):
+        if one.words[1:] != ("...",):
+            known_options(get_command(cli.app), one.words[1:])
 
 
-@pytest.mark.parametrize("one", of("python"))
-def test_a_module_is_there_with_its_options(one: Command) -> None:
-    if one.words[1] != "-m":
-        assert (ROOT / one.words[1]).is_file()
-        return
-    name, options = one.words[2], one.words[3:]
-    if name in ("pytest", "pip", "venv"):
-        return
-    spec = importlib.util.find_spec(name)
-    assert spec is not None, name
-    main = f"{name}.__main__" if spec.submodule_search_locations else name
-    module = importlib.import_module(main)
-    if hasattr(module, "app"):
-        known_options(get_command(module.app), options)
-    else:
-        source = Path(module.__file__ or "").read_text(encoding="utf-8")
-        for option in (
-            word for word in options if word.startswith("--")
-        ):  # argparse's, or a parameter's name
-            parameter = option.strip("-").replace("-", "_")
-            assert f'"{option}"' in source or re.search(rf"\b{parameter}: ", source), option
+def test_a_module_is_there_with_its_options() -> None:
+    for one in of("python"):
+        if one.words[1] != "-m":
+            assert (ROOT / one.words[1]).is_file(), one.shown
+            continue
+        name, options = one.words[2], one.words[3:]
+        if name in ("pytest", "pip", "venv"):
+            continue
+        spec = importlib.util.find_spec(name)
+        assert spec is not None, name
+        main = f"{name}.__main__" if spec.submodule_search_locations else name
+        module = importlib.import_module(main)
+        if hasattr(module, "app"):
+            known_options(get_command(module.app), options)
+        else:
+            source = Path(module.__file__ or "").read_text(encoding="utf-8")
+            for option in (word for word in options if word.startswith("--")):
+                parameter = option.strip("-").replace("-", "_")  # argparse's, or a parameter's name
+                assert f'"{option}"' in source or re.search(rf"\b{parameter}: ", source), option
 
 
-@pytest.mark.parametrize("one", of("mlflow"))
-def test_the_options_of_mlflow_are_known(one: Command) -> None:
+def test_the_options_of_mlflow_are_known() -> None:
     from mlflow.cli import cli as mlflow
 
-    parser, words = mlflow, list(one.words[1:])
-    while (commands := getattr(parser, "commands", {})) and words:
-        name = words.pop(0)
-        assert name in commands, one.shown
-        parser = commands[name]
-    options = {name for option in parser.params for name in option.opts + option.secondary_opts}
-    asked = {word.split("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)}
-    assert asked <= options, asked - options
+    for one in of("mlflow"):
+        parser, words = mlflow, list(one.words[1:])
+        while (commands := getattr(parser, "commands", {})) and words:
+            name = words.pop(0)
+            assert name in commands, one.shown
+            parser = commands[name]
+        options = {name for option in parser.params for name in option.opts + option.secondary_opts}
+        asked = {word.split("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)}
+        assert asked <= options, one.shown
 
 
-@pytest.mark.parametrize("one", of("make"))
-def test_a_target_of_make_is_there(one: Command) -> None:
+def test_a_target_of_make_is_there() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for word in one.words[1:]:
-        name, sign, value = word.partition("=")
-        if not sign:
-            assert re.search(rf"^{re.escape(name)}:", makefile, re.MULTILINE), name
-        elif name == "PRESET" and not one.shown.endswith("name"):
-            assert (ROOT / "presets" / f"{value}.yaml").is_file(), value
-        else:
-            assert re.search(rf"^{name} \?=", makefile, re.MULTILINE), name
+    for one in of("make"):
+        for word in one.words[1:]:
+            name, sign, value = word.partition("=")
+            if not sign:
+                assert re.search(rf"^{re.escape(name)}:", makefile, re.MULTILINE), name
+            elif name == "PRESET" and not one.shown.endswith("name"):
+                assert (ROOT / "presets" / f"{value}.yaml").is_file(), value
+            else:
+                assert re.search(rf"^{name} \?=", makefile, re.MULTILINE), name
 
 
-@pytest.mark.parametrize(("page", "path"), list(paths()))
-def test_a_path_of_the_project_is_there(page: str, path: str) -> None:
-    assert any(ROOT.glob(path.rstrip("/"))), f"{page} names {path}"
+def test_every_path_of_the_project_is_there() -> None:
+    named = list(paths())
+    assert len(named) > 50
+    assert [(page, path) for page, path in named if not any(ROOT.glob(path.rstrip("/")))] == []
 
 
 def names_of_code() -> list[tuple[str, tuple[str, ...]]]:
@@ -254,15 +187,19 @@ def names_of_code() -> list[tuple[str, tuple[str, ...]]]:
     return sorted(set(found))
 
 
-@pytest.mark.parametrize(("name", "files"), names_of_code())
-def test_what_an_addition_touches_is_in_the_named_file(name: str, files: tuple[str, ...]) -> None:
-    assert any(re.search(rf"\b{name}\b", (ROOT / file).read_text(encoding="utf-8")) for file in files)
+def test_what_an_addition_touches_is_in_the_named_file() -> None:
+    names = names_of_code()
+    assert names
+    for name, files in names:
+        assert any(re.search(rf"\b{name}\b", (ROOT / file).read_text(encoding="utf-8")) for file in files), (
+            name
+        )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(((?!http|#)[^)]+)\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target.partition("#")[0]).exists(), target
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(((?!http|#)[^)]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target.partition("#")[0]).exists(), target
 
 
 def test_readme_leads_to_every_page() -> None:
