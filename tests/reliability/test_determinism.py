@@ -1,29 +1,24 @@
 """What may change a number, and by how much: threads and batch sizes by rounding, 1e-5 at most; nothing else does.
 
-Processes change no byte (tests/text/test_segmented.py), a second run from nothing none (tests/test_tiny.py), kills none
-(tests/reliability/kills.py), and parts of a batch 1e-5 of a loss (tests/training/test_fit.py).
+Processes change no byte (tests/slow/text/test_segmented_processes.py), a second run from nothing none
+(tests/slow/test_tiny.py), kills none (tests/reliability/kills.py), parts of a batch 1e-5 of a loss
+(tests/training/test_fit.py), threads as much in a training (tests/slow/reliability/test_threads.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from quartet.config.training import TrainingConfig
 from quartet.scoring import reading
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.fit import Trained, fit
-from quartet.training.siamese import tuned
-from quartet.training.tuning import Tuning
-from tests.models.shapes import KINDS, VARIANTS, small
+from tests.models.shapes import VARIANTS
 from tests.scoring.test_language_model import TEXTS, random_model
-from tests.training import test_siamese
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 
@@ -42,38 +37,6 @@ def threads(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def trained(corpus: Small, kind: str, resume: Path) -> Trained:
-    tokenizer, splits = corpus
-    config = small(**{**KINDS[kind], **SIZES, "dropout": 0.1})
-    training = TrainingConfig(steps=20, batch_size=16, learning_rate=1e-3, validate_every=5)
-    return fit(config, training, tokenizer, splits["train"], splits["valid"], seed=7, resume=resume)
-
-
-@pytest.mark.parametrize("kind", ["bilm", "tta", "segatron-xl"])
-def test_threads_change_a_training_by_rounding(small_corpus: Small, kind: str, tmp_path: Path) -> None:
-    found = []
-    for count in (1, 2, 1):
-        with threads(count):
-            found.append(trained(small_corpus, kind, tmp_path / "none.ckpt"))
-    one, two, again = (np.array([loss for _, loss in each.curve]) for each in found)
-    assert np.abs(one - two).max() < ROUNDING
-    assert np.array_equal(one, again), "the same number of threads: the same bits"
-    for name, tensor in found[0].network.state_dict().items():
-        assert torch.equal(tensor, found[2].network.state_dict()[name]), name
-
-
-def test_threads_change_a_tuning_by_rounding(small_corpus: Small) -> None:
-    model = random_model("segabert", small_corpus[0], **SIZES, init_std=0.05)
-    settings = Tuning(epochs=2, batch_size=16, learning_rate=1e-3, warmup=0.1, seed=1)
-    texts = ["the miller crossed the river.", "a grey heron"]
-    vectors = []
-    for count in (1, 2, 1):
-        with threads(count):
-            vectors.append(tuned(model, test_siamese.toy(60, 1), 3, settings).embed(texts))
-    assert np.abs(vectors[0] - vectors[1]).max() < ROUNDING
-    assert np.array_equal(vectors[0], vectors[2])
 
 
 @pytest.mark.parametrize("kind", VARIANTS)

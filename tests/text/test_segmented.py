@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,7 +12,7 @@ from quartet.errors import InputError
 from quartet.text import encoding, parallel, segmented
 from quartet.text.documents import Document, read_segmented
 from quartet.text.encoding import encode_corpus
-from quartet.text.plain import draft_text, read_text
+from quartet.text.plain import read_text
 from quartet.text.segmented import segment_corpus, source_sha256
 from quartet.text.split import SPLITS, Shares
 from quartet.text.tokenizer import train_tokenizer
@@ -110,31 +105,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.usefixtures("many_parts")
-def test_processes_change_no_byte(tmp_path: Path) -> None:
-    tales = tmp_path / "tales.txt"
-    tales.write_text("\n\n\n".join("\n\n".join(p.text for p in d.paragraphs) for d in corpus.documents(12)))
-    tokenizer = train_tokenizer("wordpiece", corpus.sentences(300, seed=2), 200, lowercase=True)
-    found = []
-    for workers in (1, 2):
-        out, seen = tmp_path / str(workers), Counter[str]()
-        segment_corpus(
-            draft_text,
-            tales,
-            out / "segmented",
-            shares=SHARES,
-            punkt="trained",
-            limit=11,
-            workers=workers,
-            advance=partial(seen.update, ["document"]),
-        )
-        assert seen["document"] == 11
-        encode_corpus(out / "segmented", tokenizer, out / "encoded", workers=workers)
-        found.append(contents(out))
-    assert found[0] == found[1]
-    assert len(found[0]) == 8
-
-
 def test_the_size_of_the_parts_changes_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = train_tokenizer("wordpiece", corpus.sentences(300, seed=2), 200, lowercase=True)
     (tmp_path / "source").write_text("30")
@@ -149,25 +119,6 @@ def test_the_size_of_the_parts_changes_no_byte(tmp_path: Path, monkeypatch: pyte
         encode_corpus(out / "segmented", tokenizer, out / "encoded", workers=1)
         found.append(contents(out))
     assert found[0] == found[1] == found[2]
-
-
-@pytest.mark.usefixtures("many_parts")
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_mistake_in_a_document_is_named_from_any_process(tmp_path: Path, workers: int) -> None:
-    for number, document in enumerate(corpus.documents(8)):
-        (tmp_path / f"{number}.txt").write_text("\n\n".join(p.text for p in document.paragraphs))
-    (tmp_path / "5.txt").write_bytes(b"One.\n\nTwo \xff.\n")
-    with pytest.raises(InputError, match=r"5\.txt:1: not UTF-8 \(invalid start byte\); convert it to UTF-8"):
-        segment_corpus(
-            draft_text,
-            tmp_path,
-            tmp_path / "out",
-            shares=SHARES,
-            punkt="trained",
-            training_characters=100,
-            workers=workers,
-        )
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.usefixtures("many_parts")
@@ -200,33 +151,3 @@ def test_the_source_s_sum_covers_names_and_contents(tmp_path: Path) -> None:
     two = source_sha256(tmp_path)
     (tmp_path / "b.txt").write_text("y")
     assert len({one, two, source_sha256(tmp_path)}) == 3
-
-
-SCRIPT = """
-import sys
-from pathlib import Path
-from quartet.text.documents import SentencesOf
-from quartet.text.encoding import encode_corpus
-from quartet.text.segmented import segment_corpus
-from quartet.text.split import Shares
-from quartet.text.tokenizer import train_tokenizer
-from tests.text import corpus
-source, out = Path(sys.argv[1]), Path(sys.argv[2])
-segment_corpus(corpus.reader, source, out / "segmented", shares=Shares(0.2, 0.2), punkt="trained")
-tokenizer = train_tokenizer("wordpiece", SentencesOf(out / "segmented" / "train.jsonl"), 200, lowercase=True)
-tokenizer.save(out / "tokenizer.json")
-encode_corpus(out / "segmented", tokenizer, out / "encoded")
-"""
-
-
-def test_every_byte_is_the_same_in_another_process(source: Path, tmp_path: Path) -> None:
-    found = []
-    root = Path(__file__).parents[2]
-    for seed in ("1", "2"):
-        out = tmp_path / seed
-        path = os.pathsep.join([str(root / "src"), str(root)])
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
-        subprocess.run([sys.executable, "-c", SCRIPT, str(source), str(out)], check=True, env=environment)
-        found.append({p.relative_to(out): p.read_bytes() for p in sorted(out.rglob("*")) if p.is_file()})
-    assert len(found[0]) == 4 + 1 + 4
-    assert found[0] == found[1]

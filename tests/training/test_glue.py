@@ -60,21 +60,6 @@ def accuracy(
     return found.scores[found.point][1]
 
 
-@pytest.mark.parametrize(
-    ("kind", "pooling"),
-    [("segabert", "cls"), ("bilm", "mean"), ("unilm", "cls"), ("tta", "mean")],
-)
-def test_a_separable_task_is_learnt_by_every_objective(
-    small_corpus: Small, tmp_path: Path, kind: str, pooling: Pooling
-) -> None:
-    assert accuracy(model_of(small_corpus, kind), toy(), tmp_path, pooling, epochs=10) > 0.95
-
-
-@pytest.mark.parametrize("kind", ["segabert", "unilm"])
-def test_shuffled_labels_stay_at_chance(small_corpus: Small, tmp_path: Path, kind: str) -> None:
-    assert 0.35 < accuracy(model_of(small_corpus, kind), toy(shuffled=True), tmp_path) < 0.65
-
-
 def test_without_paragraphs_the_order_of_two_texts_cannot_be_told(
     small_corpus: Small, tmp_path: Path
 ) -> None:

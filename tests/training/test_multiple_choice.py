@@ -5,21 +5,18 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
 from quartet.errors import InputError
 from quartet.evaluation.sets.race import ChoiceQuestion
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.multiple_choice import Chooser, choose, read_choices, tuned_chooser
-from quartet.training.tuning import Tuning
+from quartet.training.multiple_choice import Chooser, choose, read_choices
 from tests.data.test_passages import full_stops
 from tests.scoring.test_language_model import random_model
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
-SETTINGS = Tuning(epochs=8, batch_size=16, learning_rate=3e-3, warmup=0.1, seed=1)
 
 
 def question(
@@ -78,19 +75,6 @@ def test_the_passages_end_is_cut_alike_for_all_options_and_counted(small_corpus:
     assert tokenizer.tokens(only.options[0]) == ["b"] * 13
     assert tokenizer.tokens(only.options[1])[-1] == "c", "an option keeps its place before the question"
     assert len(only.passage.ids) == 3
-
-
-@pytest.mark.parametrize("kind", ["segabert", "unilm"])
-def test_a_toy_task_is_learnt_and_nothing_without_the_passage(small_corpus: Small, kind: str) -> None:
-    model = random_model(kind, small_corpus[0], layers=2, dim=48, inner=96, max_length=48)
-    train, test = toy(256, 1), toy(80, 2)
-    chooser = tuned_chooser(model, read_choices(model, train, 48, full_stops)[0], SETTINGS)
-    gold = np.array([one.answer for one in test])
-    found = choose(chooser, read_choices(model, test, 48, full_stops)[0])
-    assert (np.array(found) == gold).mean() > 0.85
-    mute = [question("nothing", one.text, one.options, one.answer) for one in test]
-    control = choose(chooser, read_choices(model, mute, 48, full_stops)[0])
-    assert (np.array(control) == gold).mean() < 0.45, "chance is a quarter"
 
 
 def test_choices_do_not_depend_on_the_batch(small_corpus: Small) -> None:

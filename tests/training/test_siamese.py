@@ -108,24 +108,6 @@ def test_training_reads_no_more_than_the_longest_input(small_corpus: Small) -> N
     assert ids_BT[0, -1] == tokenizer.eos_id
 
 
-@pytest.mark.parametrize("kind", ["segabert", "tta", "unilm"])
-def test_a_toy_entailment_is_learnt_and_shuffled_labels_are_not(small_corpus: Small, kind: str) -> None:
-    model = random_model(kind, small_corpus[0], init_std=0.1)
-    train, tested = toy(384, seed=1), toy(150, seed=2)
-    gold = np.array([label for _, _, label in tested])
-
-    def accuracy(pairs: list[LabelledPair]) -> float:
-        siamese = tuned(model, pairs, 3, SETTINGS)
-        found = siamese.predict([(first, second) for first, second, _ in tested])
-        return float(np.mean(np.array(found) == gold))
-
-    labels = [label for _, _, label in train]
-    random.Random(3).shuffle(labels)
-    shuffled = [(first, second, label) for (first, second, _), label in zip(train, labels, strict=True)]
-    assert accuracy(train) > 0.8
-    assert accuracy(shuffled) < 0.55, "a third by chance"
-
-
 def test_the_cosines_of_a_tuned_encoder_are_ranked_as_by_scipy(small_corpus: Small) -> None:
     model = random_model("bilm", small_corpus[0], init_std=0.1)
     likeness = toy(90, seed=5)
