@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from pipeline.params import Params
 from pipeline.results import rows_of
-from quartet.evaluation.glue import BASELINES, glue_measures, gold_of
-from quartet.evaluation.glue_set import GlueSet
-from quartet.evaluation.sets.glue import TASKS
 from quartet.results import Result
+from quartet.tasks.glue.data import TASKS, GlueSet
+from quartet.tasks.glue.metrics import BASELINES, glue_measures, gold_of
 
 
 def baseline_rows(params: Params, dataset: str, examples: GlueSet) -> Iterator[Result]:

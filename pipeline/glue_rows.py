@@ -10,12 +10,10 @@ from typing import Any
 from pipeline.glue_baselines import training_of
 from pipeline.params import Params
 from pipeline.results import rows_of
-from quartet.evaluation.glue import glue_measures, gold_of, values
-from quartet.evaluation.glue_leaderboard import file_name, write_predictions
-from quartet.evaluation.glue_set import GlueSet
-from quartet.evaluation.sets.glue import TASKS
 from quartet.results import Measure, Result
 from quartet.scoring.language_model import LanguageModel
+from quartet.tasks.glue.data import TASKS, GlueSet
+from quartet.tasks.glue.metrics import file_name, glue_measures, gold_of, values, write_predictions
 from quartet.training.glue_search import Search
 
 

@@ -131,7 +131,7 @@ class Layout:
         return folder / stage / f"{variant}.jsonl" if variant else folder / f"{stage}.jsonl"
 
     def losses(self, model: str) -> Path:
-        """The losses of one model by test document: see :mod:`quartet.evaluation.document_losses`."""
+        """The losses of one model by test document: see :mod:`quartet.tasks.perplexity`."""
         return self.artifacts / "losses" / f"{model}.jsonl"
 
     def curve(self, model: str) -> Path:

@@ -14,13 +14,14 @@ from quartet.files import read_json
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.formats import jsonl
 from quartet.nbest.lengths import by_length
-from quartet.nbest.metrics import Floats, Metric, Table
+from quartet.nbest.metrics import Metric, Table
 from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates, Reranking, Selection, weight_grid
 from quartet.nbest.significance import measure, paired_bootstrap
 from quartet.nbest.types import NBest
 from quartet.nbest.word_errors import WordErrorRate
 from quartet.results import Measure, Result, system_name
+from quartet.statistics.intervals import Floats
 
 SPLITS = ("dev", "test")
 

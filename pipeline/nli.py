@@ -14,12 +14,12 @@ from pipeline.nli_sets import NliSets, accuracy_row
 from pipeline.params import Params
 from pipeline.progress import say
 from pipeline.similarity import Judged, System, judged_rows, judged_sets
-from quartet.evaluation.correlation import correlations
-from quartet.evaluation.intervals import Floats
-from quartet.evaluation.nli import AVERAGE, SEVEN
-from quartet.evaluation.sets.nli import LABELS, NliPair
-from quartet.evaluation.sts import mean_over_sets, similarities
 from quartet.results import Result
+from quartet.statistics.correlation import correlations
+from quartet.statistics.intervals import Floats
+from quartet.tasks.nli.data import LABELS, NliPair
+from quartet.tasks.nli.metrics import AVERAGE, SEVEN
+from quartet.tasks.sts.metrics import mean_over_sets, similarities
 from quartet.training.kept import tuning_code
 from quartet.training.siamese import Siamese
 

@@ -14,10 +14,10 @@ from pipeline.results import rows_of
 from pipeline.similarity import System
 from pipeline.task_sets import sets_of
 from quartet.errors import InputError
-from quartet.evaluation.glue import BASELINES
-from quartet.evaluation.nli import accuracy, baseline
-from quartet.evaluation.sets.nli import LABELS, NliPair
 from quartet.results import Result
+from quartet.tasks.glue.metrics import BASELINES
+from quartet.tasks.nli.data import LABELS, NliPair
+from quartet.tasks.nli.metrics import accuracy, baseline
 
 TRAIN = "train"
 

@@ -83,7 +83,7 @@ class Task:
     """An entry of ``tasks:``; ``files`` maps the roles that the kind's reader wants to what is fetched.
 
     Attributes:
-        format: which published set it is, for the kinds that have several (see src/quartet/evaluation/sets).
+        format: which published set it is, for the kinds that have several (see src/quartet/tasks).
     """
 
     kind: TaskKind

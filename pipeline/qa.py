@@ -11,8 +11,8 @@ from pipeline.params import Params
 from pipeline.progress import say
 from pipeline.task_sets import sets_of
 from quartet.config.finetuning import QuestionTuning
-from quartet.evaluation.sets.race import ChoiceQuestion
-from quartet.evaluation.sets.squad import Question
+from quartet.tasks.race.data import ChoiceQuestion
+from quartet.tasks.squad.data import Question
 
 TRAIN = "train"
 #: A SQuAD that comes as one file, and what its judged part is called: never dev, which is another one.

@@ -9,10 +9,10 @@ from pipeline.params import Params
 from pipeline.qa import race_sets, squad_sets
 from pipeline.race_rows import Chosen, race_rows
 from pipeline.results import rows_of
-from quartet.evaluation.race import bag_of_words, majority
-from quartet.evaluation.sets.race import ChoiceQuestion
-from quartet.evaluation.squad import no_answers, random_spans, squad_measures
 from quartet.results import Result
+from quartet.tasks.race.data import ChoiceQuestion
+from quartet.tasks.race.metrics import bag_of_words, majority
+from quartet.tasks.squad.metrics import no_answers, random_spans, squad_measures
 
 CHOICES: dict[str, Callable[[Sequence[ChoiceQuestion], Sequence[ChoiceQuestion]], list[int]]] = {
     "majority": majority,

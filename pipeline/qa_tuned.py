@@ -16,10 +16,10 @@ from pipeline.qa import Asked, Questions
 from pipeline.race_rows import Chosen
 from quartet.config.finetuning import Positions, QuestionTuning
 from quartet.config.model import ModelConfig
-from quartet.evaluation.sets.race import ChoiceQuestion
-from quartet.evaluation.sets.squad import Question
-from quartet.evaluation.squad import Prediction
 from quartet.scoring.language_model import LanguageModel
+from quartet.tasks.race.data import ChoiceQuestion
+from quartet.tasks.squad.data import Question
+from quartet.tasks.squad.metrics import Prediction
 from quartet.text.segments import Segmenter, load_segmenter
 from quartet.training import multiple_choice, span_qa
 from quartet.training.kept import tuning_code

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pipeline.params import Params
 from pipeline.progress import say
 from pipeline.results import rows_of
-from quartet.evaluation.race import race_measures
-from quartet.evaluation.sets.race import ChoiceQuestion
 from quartet.results import Measure, Result, system_name
+from quartet.tasks.race.data import ChoiceQuestion
+from quartet.tasks.race.metrics import race_measures
 
 
 @dataclass(frozen=True)

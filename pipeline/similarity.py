@@ -12,10 +12,10 @@ from pipeline.params import Params
 from pipeline.progress import say
 from pipeline.results import rows_of
 from pipeline.task_sets import sets_of
-from quartet.evaluation.datasets import Floats, SimilaritySet
-from quartet.evaluation.sets.sts import FORMATS, ScoredPair
-from quartet.evaluation.sts import cosine_measures, mean_over_sets, similarities, similarity_set
 from quartet.results import Measure, Result, system_name
+from quartet.statistics.intervals import Floats
+from quartet.tasks.sts.data import FORMATS, ScoredPair, SimilaritySet
+from quartet.tasks.sts.metrics import cosine_measures, mean_over_sets, similarities, similarity_set
 
 TABLE = "sts"
 #: The mean over all sets that are years of SemEval's STS, where there are several.

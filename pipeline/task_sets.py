@@ -12,10 +12,12 @@ from pipeline.params import Params, Task, TaskKind
 from pipeline.progress import say
 from quartet.config.loading import nearest
 from quartet.errors import InputError
-from quartet.evaluation.datasets import read_labelled, read_lee, read_word_pairs
-from quartet.evaluation.sets import KINDS as PUBLISHED
-from quartet.evaluation.sets import Format
 from quartet.files import read_json
+from quartet.tasks.classification.data import read_labelled
+from quartet.tasks.files import Format
+from quartet.tasks.published import KINDS as PUBLISHED
+from quartet.tasks.sts.data import read_lee
+from quartet.tasks.wordsim.data import read_word_pairs
 
 #: A set as its evaluation takes it: what the kind's reader gives, or the examples of each role by the role's name.
 TaskSet = Any

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from quartet.evaluation.datasets import WordPairs
-from quartet.evaluation.wordsim import word_similarity
 from quartet.results import Measure
+from quartet.tasks.wordsim.data import WordPairs
+from quartet.tasks.wordsim.metrics import word_similarity
 from quartet.text.tokenizer import TextTokenizer
 
 

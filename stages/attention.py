@@ -11,9 +11,9 @@ from pipeline.stage import stage_run
 from pipeline.trained import check_encoding, trained
 from quartet.data.segments import SegmentedTokens
 from quartet.errors import InputError
-from quartet.evaluation.attention_maps import share_measures, write_article
 from quartet.results import Result, write_results
 from quartet.scoring.attention import attend
+from quartet.tasks.attention import share_measures, write_article
 from quartet.text.encoded import EncodedCorpus
 
 

@@ -19,18 +19,20 @@ from pipeline.similarity import System, judged_sets, similarity_rows, texts_of
 from pipeline.stage import stage_run
 from pipeline.task_sets import sets_of
 from pipeline.word_rows import word_measures
-from quartet.evaluation.classification import BASELINES, classification_measures, cross_validate
-from quartet.evaluation.datasets import Floats, LabelledText, WordPairs
-from quartet.evaluation.glue_set import glue_set
-from quartet.evaluation.perplexity import (
+from quartet.nbest.rerank import Candidates
+from quartet.results import Measure, Result, write_results
+from quartet.statistics.intervals import Floats
+from quartet.statistics.perplexity import (
     UnknownWords,
     perplexity_measures,
     unigram_entropy,
     unigram_logprobs,
 )
-from quartet.evaluation.word2vec import Word2VecConfig, train_word2vec
-from quartet.nbest.rerank import Candidates
-from quartet.results import Measure, Result, write_results
+from quartet.tasks.classification.data import LabelledText
+from quartet.tasks.classification.metrics import BASELINES, classification_measures, cross_validate
+from quartet.tasks.glue.data import glue_set
+from quartet.tasks.word_vectors import train_word2vec
+from quartet.tasks.wordsim.data import WordPairs
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import UNKNOWN_ID, TextTokenizer
 
@@ -125,15 +127,7 @@ def first_pass_and_oracle(params: Params, layout: Layout) -> list[Result]:
 def word2vec(params: Params, layout: Layout) -> list[Result]:
     """Word2Vec trained on the very tokens of the models, on word similarity and on every set of STS."""
     found: list[Result] = []
-    settings = params.word2vec
-    config = Word2VecConfig(
-        dimension=settings.dimension,
-        window=settings.window,
-        epochs=settings.epochs,
-        negative=settings.negative,
-        skip_gram=settings.skip_gram,
-        minimum_count=settings.minimum_count,
-    )
+    config = params.word2vec
     seed = params.seeds[0]
     words = list(sets_of("word-similarity", params, layout))
     sets = judged_sets(params, layout)

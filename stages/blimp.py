@@ -10,11 +10,11 @@ from pipeline.scorers import Scorer, scorers
 from pipeline.settings import load
 from pipeline.stage import stage_run
 from pipeline.task_sets import sets_of
-from quartet.evaluation.blimp import blimp_measures, choices, gathered
-from quartet.evaluation.intervals import Floats
-from quartet.evaluation.sets.blimp import MinimalPair
 from quartet.results import Result, system_name, write_results
 from quartet.scoring.engine import score_all
+from quartet.statistics.intervals import Floats
+from quartet.tasks.blimp.data import MinimalPair
+from quartet.tasks.blimp.metrics import blimp_measures, choices, gathered
 
 
 def blimp(name: str) -> None:

@@ -10,8 +10,8 @@ from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.stage import stage_run
-from quartet.evaluation.document_losses import read_losses
 from quartet.results import Result, write_results
+from quartet.tasks.perplexity import read_losses
 
 
 def compare_losses() -> None:

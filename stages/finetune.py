@@ -13,10 +13,10 @@ from pipeline.settings import load
 from pipeline.stage import stage_run
 from pipeline.task_sets import sets_of
 from pipeline.trained import trained
-from quartet.evaluation.classification import FitPredict, classification_measures, cross_validate
-from quartet.evaluation.datasets import LabelledText
 from quartet.results import Result, write_results
 from quartet.scoring.language_model import LanguageModel
+from quartet.tasks.classification.data import LabelledText
+from quartet.tasks.classification.metrics import FitPredict, classification_measures, cross_validate
 from quartet.training.finetune import fit_predict
 from quartet.training.tuning import Tuning
 

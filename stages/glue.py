@@ -13,9 +13,9 @@ from pipeline.settings import load
 from pipeline.stage import stage_run
 from pipeline.task_sets import sets_of
 from pipeline.trained import trained
-from quartet.evaluation.glue_set import glue_set
 from quartet.files import atomic_dir, write_json
 from quartet.results import Result, write_results
+from quartet.tasks.glue.data import glue_set
 from quartet.training.glue_search import fingerprint, search
 
 

@@ -15,7 +15,6 @@ from pipeline.run import main
 from pipeline.settings import load
 from pipeline.stage import stage_run
 from quartet.config.ngram import Ngram
-from quartet.evaluation.perplexity import perplexity_measures
 from quartet.files import atomic_dir, sha256
 from quartet.ngram.card import ARPA, NgramCard
 from quartet.ngram.estimate import estimate
@@ -23,6 +22,7 @@ from quartet.ngram.score import NgramLM
 from quartet.ngram.tokens import splitter
 from quartet.results import Measure, write_results
 from quartet.scoring.unknown import unknown_words
+from quartet.statistics.perplexity import perplexity_measures
 from quartet.text.documents import SentencesOf, read_segmented
 from quartet.text.tokenizer import TextTokenizer
 

@@ -14,8 +14,8 @@ from pipeline.similarity import System, texts_of
 from pipeline.stage import stage_run
 from pipeline.trained import trained
 from quartet.errors import InputError
-from quartet.evaluation.sets.nli import LABELS
 from quartet.results import Result, write_results
+from quartet.tasks.nli.data import LABELS
 from quartet.training.siamese import embed, tuned, untrained
 from quartet.training.tuning import Tuning
 

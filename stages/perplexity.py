@@ -12,11 +12,11 @@ from pipeline.run import main
 from pipeline.settings import load
 from pipeline.stage import stage_run
 from pipeline.trained import check_encoding, trained
-from quartet.evaluation.document_losses import DocumentLosses, nats_of, write_losses
-from quartet.evaluation.perplexity import gain, perplexity_measures, unigram_logprobs
 from quartet.results import Result, write_results
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.unknown import unknown_words
+from quartet.statistics.perplexity import gain, perplexity_measures, unigram_logprobs
+from quartet.tasks.perplexity import DocumentLosses, nats_of, write_losses
 from quartet.text.documents import read_segmented
 from quartet.text.encoded import EncodedCorpus
 

@@ -12,9 +12,9 @@ from pipeline.run import main
 from pipeline.settings import load
 from pipeline.stage import stage_run
 from pipeline.trained import trained
-from quartet.evaluation.race import write_choices
 from quartet.files import atomic_dir
 from quartet.results import Result, write_results
+from quartet.tasks.race.metrics import write_choices
 
 
 def race(name: str) -> None:

@@ -21,7 +21,6 @@ from pipeline.settings import load
 from pipeline.stage import stage_run
 from pipeline.timing import read_timings
 from quartet.errors import InputError
-from quartet.evaluation.attention_maps import read_article
 from quartet.files import TEMPORARY, atomic_dir, sha256
 from quartet.report import figures, overview
 from quartet.report.attention_figure import attention_maps
@@ -29,6 +28,7 @@ from quartet.report.facts import Facts, facts_json
 from quartet.report.numbers import listing
 from quartet.report.tables import document
 from quartet.results import Measure, Result, write_results
+from quartet.tasks.attention import read_article
 
 Curve = list[tuple[float, float]]
 

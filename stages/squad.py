@@ -13,9 +13,9 @@ from pipeline.run import main
 from pipeline.settings import load
 from pipeline.stage import stage_run
 from pipeline.trained import trained
-from quartet.evaluation.squad import squad_measures, write_predictions
 from quartet.files import atomic_dir
 from quartet.results import Result, system_name, write_results
+from quartet.tasks.squad.metrics import squad_measures, write_predictions
 
 
 def squad(name: str) -> None:

@@ -17,8 +17,9 @@ from pipeline.settings import load
 from pipeline.stage import stage_run
 from pipeline.task_sets import check_roles, file_name, published, read_task
 from quartet.errors import InputError
-from quartet.evaluation.datasets import SimilaritySet, WordPairs
 from quartet.files import MANIFEST_VERSION, atomic_dir, write_json
+from quartet.tasks.sts.data import SimilaritySet
+from quartet.tasks.wordsim.data import WordPairs
 
 
 def tasks(name: str) -> None:

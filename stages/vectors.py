@@ -13,8 +13,8 @@ from pipeline.settings import load
 from pipeline.similarity import System, judged_rows, judged_sets, similarity_rows, texts_of
 from pipeline.stage import stage_run
 from quartet.errors import InputError
-from quartet.evaluation.word_vectors import load_vectors
 from quartet.results import Measure, Result, write_results
+from quartet.tasks.word_vectors import load_vectors
 
 
 def vectors(name: str) -> None:

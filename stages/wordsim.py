@@ -11,8 +11,8 @@ from pipeline.stage import stage_run
 from pipeline.task_sets import sets_of
 from pipeline.trained import trained
 from pipeline.word_rows import word_measures
-from quartet.evaluation.datasets import WordPairs
 from quartet.results import Result, write_results
+from quartet.tasks.wordsim.data import WordPairs
 
 
 def wordsim(name: str) -> None:

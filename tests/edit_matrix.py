@@ -177,7 +177,7 @@ EDITS: dict[str, Edit] = {
     "an objective": code("src/quartet/objectives/lae.py"),
     "a format of N-best lists": code("src/quartet/nbest/formats/kaldi.py"),
     "the reranking": code("src/quartet/nbest/rerank.py"),
-    "a measure of SQuAD": code("src/quartet/evaluation/squad.py"),
+    "a measure of SQuAD": code("src/quartet/tasks/squad/metrics.py"),
     "a section of the report": changed("src/quartet/report/sections.yaml", "title: Word", "title: Words"),
     "the style of the page": changed("src/quartet/report/html/page.css", "{", "{ "),
     "what MLflow is told": code("pipeline/tracked/runs.py"),

@@ -19,15 +19,6 @@ from unittest.mock import patch
 
 import numpy as np
 
-from quartet.evaluation import intervals
-from quartet.evaluation.blimp import Choices, blimp_measures
-from quartet.evaluation.classification import classification_measures
-from quartet.evaluation.correlation import correlations
-from quartet.evaluation.intervals import LEVEL, Floats, bootstrap_measure
-from quartet.evaluation.nli import accuracy
-from quartet.evaluation.perplexity import gain, perplexity_measures
-from quartet.evaluation.sets.blimp import MinimalPair
-from quartet.evaluation.sets.nli import LABELS, NliPair
 from quartet.files import atomic_path
 from quartet.nbest.rerank import Selection
 from quartet.nbest.significance import measure, paired_bootstrap
@@ -35,6 +26,15 @@ from quartet.nbest.word_errors import WordErrorRate
 from quartet.report.cells import Cell
 from quartet.results import Measure, Result
 from quartet.runtime.measures import median_interval, times_as_long
+from quartet.statistics import intervals
+from quartet.statistics.correlation import correlations
+from quartet.statistics.intervals import LEVEL, Floats, bootstrap_measure
+from quartet.statistics.perplexity import gain, perplexity_measures
+from quartet.tasks.blimp.data import MinimalPair
+from quartet.tasks.blimp.metrics import Choices, blimp_measures
+from quartet.tasks.classification.metrics import classification_measures
+from quartet.tasks.nli.data import LABELS, NliPair
+from quartet.tasks.nli.metrics import accuracy
 from tests.imports import ROOT
 
 PAGE = ROOT / "docs" / "intervals.md"

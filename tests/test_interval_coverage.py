@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from quartet.evaluation.intervals import LEAST_UNITS
+from quartet.statistics.intervals import LEAST_UNITS
 from tests.interval_coverage import (
     BEGIN,
     CASES,

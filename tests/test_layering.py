@@ -26,7 +26,8 @@ ROOMS = [
     "code",
     # settings; figures; texts and tokens; models of Hugging Face as files
     "config",
-    "evaluation",
+    "statistics",
+    "tasks",
     "text",
     "pretrained",
     "kernels",

@@ -9,11 +9,11 @@ import pytest
 import sacrebleu
 from scipy.stats import norm, t
 
-from quartet.evaluation.intervals import resample_counts, tail
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.rerank import Selection
 from quartet.nbest.significance import measure, paired_bootstrap
 from quartet.nbest.word_errors import WordErrorRate
+from quartet.statistics.intervals import resample_counts, tail
 
 
 def selection(errors: list[int], words: list[int]) -> Selection:

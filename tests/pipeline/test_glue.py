@@ -15,8 +15,7 @@ from pipeline.loading import load
 from quartet.config.finetuning import Glue, Point
 from quartet.config.loading import checked
 from quartet.errors import InputError
-from quartet.evaluation.glue_set import GlueSet, glue_set
-from quartet.evaluation.sets.glue import GlueExample
+from quartet.tasks.glue.data import GlueExample, GlueSet, glue_set
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.glue_search import Search

@@ -12,7 +12,7 @@ from quartet.config.evaluation import Attention
 from quartet.config.finetuning import Race, Squad
 from quartet.config.loading import checked
 from quartet.errors import InputError
-from quartet.evaluation.sets.squad import Question
+from quartet.tasks.squad.data import Question
 from tests.models.shapes import KINDS, small
 
 

@@ -11,7 +11,7 @@ from pipeline.similarity import YEARS, System, judged, similarity_rows, texts_of
 from quartet.config.evaluation import Vectors
 from quartet.config.loading import checked
 from quartet.errors import InputError
-from quartet.evaluation.sets.sts import ScoredPair
+from quartet.tasks.sts.data import ScoredPair
 
 WORDS = ["river", "stone", "a green hill", "rain", "the old mill", "hay", "barn", "noon"]
 

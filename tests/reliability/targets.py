@@ -11,10 +11,6 @@ from typing import Any
 import pytest
 
 from quartet.config.evaluation import VectorFormat
-from quartet.evaluation.datasets import read_labelled, read_word_pairs
-from quartet.evaluation.sets import KINDS
-from quartet.evaluation.sets.glue import TASKS
-from quartet.evaluation.word_vectors import load_vectors
 from quartet.files import write_jsonl
 from quartet.nbest.formats import Files, jsonl, read
 from quartet.nbest.formats import references as reference_files
@@ -22,6 +18,11 @@ from quartet.nbest.rescored import read_rescored
 from quartet.ngram.arpa import check_start
 from quartet.recognise.audio import read_samples
 from quartet.recognise.utterances import read_utterances
+from quartet.tasks.classification.data import read_labelled
+from quartet.tasks.glue.data import TASKS
+from quartet.tasks.published import KINDS
+from quartet.tasks.word_vectors import load_vectors
+from quartet.tasks.wordsim.data import read_word_pairs
 from quartet.text.plain import read_text
 from quartet.text.pretrained_vocabulary import read_vocabulary
 from quartet.text.tokenizer import TextTokenizer

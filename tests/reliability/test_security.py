@@ -172,12 +172,12 @@ def test_only_one_place_opens_addresses_and_only_http() -> None:
 def test_few_places_read_archives_and_they_unpack_to_no_file() -> None:
     used = {name(path) for path in SOURCES if imports(path) & {"zipfile", "tarfile"}}
     assert used <= {
-        "src/quartet/evaluation/sets/blimp.py",
+        "src/quartet/tasks/blimp/data.py",
         "src/quartet/text/punkt_model.py",
         "src/quartet/text/resumed.py",
     }
     for path, call in (
-        ("src/quartet/evaluation/sets/blimp.py", "archive.open("),
+        ("src/quartet/tasks/blimp/data.py", "archive.open("),
         ("src/quartet/text/punkt_model.py", "archive.read("),
     ):
         text = (ROOT / path).read_text(encoding="utf-8")

@@ -9,8 +9,8 @@ import pytest
 from pipeline.layout import Layout
 from pipeline.loading import load
 from pipeline.params import Params
-from quartet.evaluation.datasets import LabelledText
 from quartet.results import Result
+from quartet.tasks.classification.data import LabelledText
 from stages import baselines
 from tests.report.rendered import shown, verdicts
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from quartet.evaluation.nli import AVERAGE, SEVEN
 from quartet.report.published import published
 from quartet.results import Result
+from quartet.tasks.nli.metrics import AVERAGE, SEVEN
 from tests.report.rendered import shown, table_row, verdicts
 from tests.report.synthetic import row
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from quartet.evaluation.attention_maps import Article
 from quartet.report.attention_figure import attention_maps
 from quartet.results import Result
+from quartet.tasks.attention import Article
 from tests.report.rendered import part, shown, table_rows, verdicts
 from tests.report.synthetic import SHARES, row
 

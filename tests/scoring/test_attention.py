@@ -11,7 +11,12 @@ import torch
 from quartet.data.batch import Row
 from quartet.data.segments import SegmentedTokens
 from quartet.errors import InputError
-from quartet.evaluation.attention_maps import (
+from quartet.models.architectures import build
+from quartet.models.attention import MultiHeadAttention
+from quartet.models.transformer_xl import RelativeAttention
+from quartet.scoring.attention import attend
+from quartet.scoring.recorded import recorded
+from quartet.tasks.attention import (
     SHARES,
     Article,
     read_article,
@@ -19,11 +24,6 @@ from quartet.evaluation.attention_maps import (
     shares,
     write_article,
 )
-from quartet.models.architectures import build
-from quartet.models.attention import MultiHeadAttention
-from quartet.models.transformer_xl import RelativeAttention
-from quartet.scoring.attention import attend
-from quartet.scoring.recorded import recorded
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.models.shapes import VARIANTS, VOCABULARY, random_inputs, small

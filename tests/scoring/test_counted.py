@@ -11,9 +11,9 @@ import torch
 
 import quartet
 from quartet.config.training import TrainingConfig
-from quartet.evaluation.perplexity import perplexity_measures
 from quartet.models.architectures import build
 from quartet.models.checkpoint import ModelCard, save_model
+from quartet.statistics.perplexity import perplexity_measures
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.fit import fit

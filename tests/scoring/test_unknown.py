@@ -16,12 +16,12 @@ import quartet
 from quartet import cli
 from quartet.config.ngram import TokenConfig
 from quartet.errors import InputError
-from quartet.evaluation.perplexity import UnknownWords
 from quartet.export.writing import export
 from quartet.ngram.score import NgramLM
 from quartet.scoring import unknown
 from quartet.scoring.unknown import CHARACTERS, UnknownTokensWarning, words_of
 from quartet.shipped import WEIGHTS
+from quartet.statistics.perplexity import UnknownWords
 from quartet.text.tokenizer import train_tokenizer
 from tests.bert import PIECES, save_bert, save_byte_level
 from tests.models.shapes import VARIANTS

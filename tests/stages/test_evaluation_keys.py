@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import torch
 
-from quartet.evaluation import intervals
 from quartet.results import Result
+from quartet.statistics import intervals
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
 from tests.stages.test_question_keys import race, squad
 from tests.stages.test_similarity_figures import ENTAILED, csv, scored

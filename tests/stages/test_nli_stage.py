@@ -18,10 +18,10 @@ from pipeline.params import Task
 from quartet.config.finetuning import Nli
 from quartet.config.text import Source
 from quartet.errors import InputError
-from quartet.evaluation.nli import AVERAGE, SEVEN
-from quartet.evaluation.sets.nli import LABELS
 from quartet.files import write_json
 from quartet.results import Result, read_results
+from quartet.tasks.nli.data import LABELS
+from quartet.tasks.nli.metrics import AVERAGE, SEVEN
 from quartet.training.siamese import Siamese
 from tests.scoring.test_language_model import Small, random_model, save
 from tests.training.test_siamese import toy

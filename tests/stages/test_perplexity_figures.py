@@ -10,8 +10,8 @@ import pytest
 
 import quartet
 from pipeline.loading import load
-from quartet.evaluation import intervals
 from quartet.results import Result
+from quartet.statistics import intervals
 from quartet.text.encoded import EncodedCorpus
 from stages import baselines
 from tests.small_corpus import encode_small

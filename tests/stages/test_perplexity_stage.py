@@ -11,9 +11,9 @@ import pytest
 from pipeline.layout import TOKENIZER, Layout
 from pipeline.loading import load
 from quartet.errors import InputError
-from quartet.evaluation.document_losses import read_losses, write_losses
 from quartet.models.checkpoint import save_model
 from quartet.results import Result, read_results
+from quartet.tasks.perplexity import read_losses, write_losses
 from quartet.text.encoded import EncodedCorpus
 from stages.compare_losses import compare_losses
 from stages.perplexity import perplexity

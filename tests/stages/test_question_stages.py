@@ -22,10 +22,10 @@ from quartet.config.evaluation import Attention
 from quartet.config.finetuning import Race, Squad
 from quartet.config.text import Source
 from quartet.errors import InputError
-from quartet.evaluation.attention_maps import read_article
-from quartet.evaluation.sets.race import LETTERS
 from quartet.files import read_json, write_json
 from quartet.results import read_results
+from quartet.tasks.attention import read_article
+from quartet.tasks.race.data import LETTERS
 from quartet.text.encoded import EncodedCorpus
 from tests.scoring.test_language_model import Small, random_model, save
 from tests.training import test_multiple_choice, test_span_qa

@@ -19,9 +19,9 @@ import pytest
 from pipeline.layout import Layout
 from pipeline.loading import load
 from pipeline.params import Params
-from quartet.evaluation import intervals
 from quartet.files import write_jsonl
 from quartet.results import Result, read_results
+from quartet.statistics import intervals
 from stages import baselines, combine, compare, rerank
 from tests.settings import change_settings
 

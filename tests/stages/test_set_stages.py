@@ -15,10 +15,11 @@ from pipeline.loading import load
 from pipeline.params import TASK_STAGES
 from pipeline.task_sets import KINDS, sets_of
 from quartet.errors import InputError
-from quartet.evaluation.datasets import SimilaritySet, WordPairs
-from quartet.evaluation.sets import KINDS as PUBLISHED
 from quartet.files import read_json
 from quartet.nbest.formats import jsonl
+from quartet.tasks.published import KINDS as PUBLISHED
+from quartet.tasks.sts.data import SimilaritySet
+from quartet.tasks.wordsim.data import WordPairs
 from stages.catalogue import catalogue
 from stages.nbest import nbest
 from stages.tasks import tasks

@@ -12,8 +12,8 @@ import pytest
 from scipy.stats import pearsonr, spearmanr
 
 import quartet
-from quartet.evaluation.sets.nli import LABELS
 from quartet.results import Result
+from quartet.tasks.nli.data import LABELS
 from quartet.training.siamese import untrained
 from quartet.training.tuning import Tuning
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS

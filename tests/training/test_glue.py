@@ -12,9 +12,8 @@ import torch
 from quartet.config.finetuning import Grid, Plan, Point, Pooling, Protocol
 from quartet.data.pairs import pair_inputs
 from quartet.errors import InputError
-from quartet.evaluation.glue_set import GlueSet, glue_set
-from quartet.evaluation.sets.glue import GlueExample
 from quartet.scoring.language_model import LanguageModel
+from quartet.tasks.glue.data import GlueExample, GlueSet, glue_set
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import glue_search

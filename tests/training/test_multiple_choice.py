@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from quartet.errors import InputError
-from quartet.evaluation.sets.race import ChoiceQuestion
+from quartet.tasks.race.data import ChoiceQuestion
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.multiple_choice import Chooser, choose, read_choices

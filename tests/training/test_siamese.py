@@ -11,7 +11,7 @@ import torch
 from scipy.stats import spearmanr
 
 from quartet.errors import InputError
-from quartet.evaluation.correlation import correlations, cosines
+from quartet.statistics.correlation import correlations, cosines
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.siamese import LabelledPair, Siamese, embed, tuned, untrained

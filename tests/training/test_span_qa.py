@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quartet.errors import InputError
-from quartet.evaluation.sets.squad import Answer, Question
-from quartet.evaluation.squad import Prediction, text_scores
+from quartet.tasks.squad.data import Answer, Question
+from quartet.tasks.squad.metrics import Prediction, text_scores
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.span_qa import (

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.data.pairs import pair_inputs
-from quartet.evaluation.sets.race import ChoiceQuestion
-from quartet.evaluation.sets.squad import Question
 from quartet.kernels.dropout import Dropout
+from quartet.tasks.race.data import ChoiceQuestion
+from quartet.tasks.squad.data import Question
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.glue import GlueModel

@@ -63,7 +63,7 @@ def compare(
 
 def lines(found: Systems, metric: MetricName, words: int) -> list[str]:
     """The comparison in words, a fact a line."""
-    from quartet.evaluation.intervals import LEAST_UNITS
+    from quartet.statistics.intervals import LEAST_UNITS
 
     unit = {MetricName.wer: "WER, %", MetricName.bleu: "BLEU"}[metric]
     difference = with_interval(found.comparison.difference, sign=True)

@@ -12,7 +12,6 @@ import torch
 
 import quartet
 from quartet.errors import InputError
-from quartet.evaluation.intervals import LEAST_UNITS
 from quartet.nbest.formats import Reading
 from quartet.nbest.rerank import Candidates, weight_grid
 from quartet.nbest.rescoring import RescoredLists
@@ -21,6 +20,7 @@ from quartet.results import Measure, with_interval
 from quartet.runtime.clock import Seconds, clocked, in_turns
 from quartet.runtime.measures import median_interval, times_as_long
 from quartet.scoring.engine import TextScorer
+from quartet.statistics.intervals import LEAST_UNITS
 
 #: Files that hold a model's weights.
 WEIGHTS = ("model.onnx", "model.safetensors", "best.safetensors")

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from quartet.config.nbest import Tokenization
-from quartet.nbest.metrics import Counts, Floats
+from quartet.nbest.metrics import Counts
+from quartet.statistics.intervals import Floats
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quartet.nbest.metrics import Floats
 from quartet.nbest.rerank import Best, Candidates, Reranking, check_tunable, tune_and_apply
+from quartet.statistics.intervals import Floats
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from quartet.nbest.metrics import Counts, Floats, Table
-
-Ints = NDArray[np.int64]
+from quartet.nbest.metrics import Counts, Table
+from quartet.statistics.intervals import Floats, Ints
 
 #: A range of lambda that ends at 0 or at infinity is taken to end at its other bound divided or multiplied by this.
 OPEN = 4.0

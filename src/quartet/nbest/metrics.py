@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quartet.nbest.types import NBest
+from quartet.statistics.intervals import Floats
 
-Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 #: The column of counts that holds the reference's length, of every metric.

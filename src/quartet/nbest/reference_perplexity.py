@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from quartet.evaluation.perplexity import UnknownWords, perplexity_measures
-from quartet.nbest.metrics import Floats
 from quartet.nbest.types import NBest
 from quartet.nbest.word_errors import words
 from quartet.results import Measure
+from quartet.statistics.intervals import Floats
+from quartet.statistics.perplexity import UnknownWords, perplexity_measures
 
 
 def references_of(lists: Iterable[NBest]) -> list[str]:
@@ -44,7 +44,7 @@ def reference_measures(
         "oov": the share of unknown tokens.
         "ppl-mean", "ppl-median", "ppl-word-mean", "ppl-word-median": over the references, of each one's own.
         They are called "pppl..." where they are pseudo-perplexities; see
-        `quartet.evaluation.perplexity.perplexity_measures`. Nothing where no reference has a token.
+        `quartet.statistics.perplexity.perplexity_measures`. Nothing where no reference has a token.
     """
     texts = references_of(lists)
     own = [each if pseudo else each[:-1] for each in token_logprobs(texts)]

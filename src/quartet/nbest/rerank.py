@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from quartet.errors import InputError
 from quartet.nbest.line_search import LineSearch
-from quartet.nbest.metrics import Counts, Floats, Metric, Table
+from quartet.nbest.metrics import Counts, Metric, Table
 from quartet.nbest.types import NBest
 from quartet.nbest.word_errors import WordErrorRate
+from quartet.statistics.intervals import Floats
 
 
 def weight_grid(start: float, stop: float, step: float) -> Floats:

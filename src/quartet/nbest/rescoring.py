@@ -18,7 +18,7 @@ from quartet.nbest.bleu import Bleu
 from quartet.nbest.counts import in_common
 from quartet.nbest.formats import FORMATS, Files, Reading, read
 from quartet.nbest.formats.reading import Entry, collect, oriented
-from quartet.nbest.metrics import Floats, Metric, Table
+from quartet.nbest.metrics import Metric, Table
 from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates, check_tunable
 from quartet.nbest.rescored import rescored_rows, write_rescored, write_texts
@@ -29,6 +29,7 @@ from quartet.paths import check_paths
 from quartet.scoring.cache import ScoreCache
 from quartet.scoring.engine import TextScorer, score_all
 from quartet.scoring.unknown import UnknownShare, unknown_in
+from quartet.statistics.intervals import Floats
 
 #: Lists, what was read of a file, or the file or the files that hold them.
 Lists = str | Path | Files | Reading | Sequence[NBest]

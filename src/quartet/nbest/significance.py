@@ -11,7 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quartet.evaluation.intervals import (
+from quartet.nbest.metrics import REFERENCE, Counts, Metric
+from quartet.nbest.rerank import Selection
+from quartet.results import Measure
+from quartet.statistics.intervals import (
     LEAST_UNITS,
     LEVEL,
     Floats,
@@ -21,9 +24,6 @@ from quartet.evaluation.intervals import (
     percentile_interval,
     two_sided_p,
 )
-from quartet.nbest.metrics import REFERENCE, Counts, Metric
-from quartet.nbest.rerank import Selection
-from quartet.results import Measure
 
 #: How often a true difference of the smallest detectable size would be found.
 POWER = 0.8

@@ -14,7 +14,8 @@ from typing import ClassVar
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from quartet.nbest.metrics import Counts, Floats
+from quartet.nbest.metrics import Counts
+from quartet.statistics.intervals import Floats
 
 _SPACES = re.compile(r"\s\s+")
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from quartet.config.ngram import NgramConfig
 from quartet.errors import InputError
 from quartet.ngram.counts import START_ID, UNKNOWN_ID, Grams, Ints, adjusted_counts
-
-Floats = NDArray[np.float64]
+from quartet.statistics.intervals import Floats
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,12 @@ from quartet.ngram.arpa import begins_as_arpa, check_start, read_words
 from quartet.ngram.card import ARPA, MANIFEST, TOKENIZER, NgramCard, load_card
 from quartet.ngram.tokens import RESERVED, UNKNOWN, Splitter, splitter
 from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_tokenizer, spelled, spread, words_of
+from quartet.statistics.intervals import Floats
 from quartet.text.tokenizer import TextTokenizer, characters_of
 
 if TYPE_CHECKING:
     from quartet.ngram.file import FileCard
 
-Floats = NDArray[np.float64]
 
 #: Above 0 by the rounding of KenLM's single precision, and no further, a log-probability may be.
 LARGEST = 1e-5

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from quartet.evaluation.attention_maps import Article
 from quartet.report.drawing import WIDTH, save, style
+from quartet.tasks.attention import Article
 
 #: Boundaries have a colour that stands out from all colours of the map.
 PARAGRAPH: dict[str, Any] = {"color": "#FF7F2A", "linewidth": 1.6, "linestyle": "-"}

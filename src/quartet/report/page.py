@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from quartet.evaluation.intervals import LEAST_UNITS
 from quartet.report.cells import Cell, Cells, Place
 from quartet.report.facts import Facts
 from quartet.report.numbers import NONE, Number, general, listing
 from quartet.report.order import set_rank, split_rank, system_rank
 from quartet.report.published import PublishedTable, published
+from quartet.statistics.intervals import LEAST_UNITS
 
 #: Where a table with intervals has none.
 NO_INTERVAL = f"None of fewer than {LEAST_UNITS}, or where they do not differ."

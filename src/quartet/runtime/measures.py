@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from quartet.evaluation.intervals import LEVEL, Floats, bootstrap_measure, weighted_median
 from quartet.results import Measure
 from quartet.runtime.clock import Seconds
+from quartet.statistics.intervals import LEVEL, Floats, bootstrap_measure, weighted_median
 
 
 def median_interval(values: np.ndarray) -> Measure:

@@ -9,9 +9,9 @@ import torch
 
 from quartet.data.batch import Row
 from quartet.errors import InputError
-from quartet.evaluation.attention_maps import Article
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.recorded import recorded
+from quartet.tasks.attention import Article
 from quartet.text.tokenizer import is_own
 
 

@@ -26,16 +26,13 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
 from quartet.arguments import check_choice, checked_texts
 from quartet.config.nbest import Handling
 from quartet.errors import InputError
-from quartet.evaluation.perplexity import UnknownWords
+from quartet.statistics.intervals import Floats
+from quartet.statistics.perplexity import UnknownWords
 from quartet.text.tokenizer import UNKNOWN_WORD, TextTokenizer, characters_of
 
-Floats = NDArray[np.float64]
 #: How many characters a text may have, about as many as Unicode 15 defines.
 CHARACTERS = 150_000
 #: How Unicode's names of the letters begin that are written without spaces between words.

@@ -25,7 +25,7 @@ from quartet.training.tuning import TaskModel, Tuning, seeded, tune
 
 #: An input with the index of its label, or its score.
 Labelled = tuple[Row, float]
-#: By the number of epochs: by split, the predictions as :mod:`quartet.evaluation.glue` has them.
+#: By the number of epochs: by split, the predictions as :mod:`quartet.tasks.glue.metrics` has them.
 Predictions = dict[int, dict[str, list[float]]]
 
 

@@ -15,12 +15,11 @@ from quartet.config.finetuning import Grid, Plan, Point, Protocol
 from quartet.data.batch import Row
 from quartet.data.pairs import PairInput, pair_inputs
 from quartet.errors import InputError
-from quartet.evaluation.glue import gold_of, overall
-from quartet.evaluation.glue_set import GlueSet
-from quartet.evaluation.intervals import Floats
-from quartet.evaluation.sets.glue import TASKS, GlueExample
 from quartet.files import read_json, write_json
 from quartet.scoring.language_model import LanguageModel
+from quartet.statistics.intervals import Floats
+from quartet.tasks.glue.data import TASKS, GlueExample, GlueSet
+from quartet.tasks.glue.metrics import gold_of, overall
 from quartet.training.glue import Labelled, Predictions, fine_tune
 from quartet.training.kept import tuning_code
 from quartet.training.tuning import Tuning
@@ -33,7 +32,7 @@ class Search:
     Attributes:
         point: the choice whose median over the seeds is highest on dev; of equal ones the first.
         scores: by choice and seed, the mean of the task's metrics on dev; minus infinity where one is undefined.
-        predictions: of `point`, by seed and split, as :mod:`quartet.evaluation.glue` has them.
+        predictions: of `point`, by seed and split, as :mod:`quartet.tasks.glue.metrics` has them.
         cut: by split, train included, the inputs that lost tokens.
         seconds: that all trainings took, with those that an earlier run of the search had done.
         devices: what computed them, in words, in the order in which they came.

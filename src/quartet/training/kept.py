@@ -15,7 +15,7 @@ from quartet.files import atomic_path
 from quartet.training.tuning import TaskModel
 
 #: What reads the examples of a tuning and what judges it. Neither decides the weights beside the examples.
-EVALUATION = "quartet.evaluation"
+EVALUATION = ("quartet.tasks", "quartet.statistics")
 
 
 def tuning_code(module: str) -> str:
@@ -24,7 +24,7 @@ def tuning_code(module: str) -> str:
     Readers of sets and measures are left out, so that a changed evaluation tunes nothing again: whoever keeps a tuning
     names it by its examples too, as they reach the training.
     """
-    return code.fingerprint(module, without=[EVALUATION])
+    return code.fingerprint(module, without=EVALUATION)
 
 
 def kept(task: TaskModel[Any, Any], path: Path | None, train: Callable[[], None]) -> bool:

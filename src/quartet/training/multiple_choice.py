@@ -19,10 +19,10 @@ from quartet.data.batch import Batch, Row, collate
 from quartet.data.joined import joined
 from quartet.data.passages import Passage, Spans, in_paragraph, read_passages, sentence_row
 from quartet.data.question_windows import SPECIALS
-from quartet.evaluation.sets.race import ChoiceQuestion
 from quartet.kernels.dropout import Dropout
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.reading import TOKEN_BUDGET
+from quartet.tasks.race.data import ChoiceQuestion
 from quartet.training.joining import frame
 from quartet.training.kept import kept
 from quartet.training.tuning import Progress, TaskModel, Tuning, seeded, tune

@@ -19,10 +19,10 @@ from torch.nn import functional as F
 from quartet.data.batch import Batch, collate
 from quartet.data.passages import Spans, read_passages
 from quartet.data.question_windows import SPECIALS, QuestionWindow, windows
-from quartet.evaluation.sets.squad import Question
-from quartet.evaluation.squad import Prediction
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.reading import TOKEN_BUDGET
+from quartet.tasks.squad.data import Question
+from quartet.tasks.squad.metrics import Prediction
 from quartet.training.joining import frame
 from quartet.training.kept import kept
 from quartet.training.tuning import Progress, TaskModel, Tuning, seeded, tune

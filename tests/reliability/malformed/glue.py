@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from quartet.evaluation.sets.glue import TASKS, GlueTask
+from quartet.tasks.glue.data import TASKS, GlueTask
 from tests.reliability.malformed.case import Case, as_jsonl, without
 from tests.reliability.malformed.rows import reader
 

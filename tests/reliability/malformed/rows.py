@@ -22,9 +22,6 @@ from ruamel.yaml import YAML
 
 import quartet
 from pipeline.fetch import fetched
-from quartet.evaluation.datasets import read_labelled, read_lee, read_word_pairs
-from quartet.evaluation.sets import KINDS
-from quartet.evaluation.word_vectors import load_vectors
 from quartet.nbest.formats import Files, read
 from quartet.nbest.rescored import read_rescored
 from quartet.ngram.arpa import read_sizes
@@ -32,6 +29,11 @@ from quartet.ngram.score import open_arpa
 from quartet.recognise.pairs import read_parallel
 from quartet.recognise.utterances import read_utterances
 from quartet.results import read_results
+from quartet.tasks.classification.data import read_labelled
+from quartet.tasks.published import KINDS
+from quartet.tasks.sts.data import read_lee
+from quartet.tasks.word_vectors import load_vectors
+from quartet.tasks.wordsim.data import read_word_pairs
 from quartet.text.documents import read_segmented
 from quartet.text.plain import read_text
 from quartet.text.wikitext_corpus import read_wikitext

@@ -14,7 +14,7 @@ import pytest
 from pipeline.fetch import fetch
 from quartet.config.text import Source
 from quartet.errors import InputError
-from quartet.evaluation.sets import blimp
+from quartet.tasks.blimp import data as blimp
 from tests.imports import ROOT
 from tests.reliability.malformed.case import as_jsonl
 from tests.reliability.malformed.rows import valid
@@ -27,8 +27,8 @@ READ_ALL = """
 import resource
 from pathlib import Path
 from quartet.errors import InputError
-from quartet.evaluation.sets import KINDS
-from quartet.evaluation.word_vectors import load_vectors
+from quartet.tasks.published import KINDS
+from quartet.tasks.word_vectors import load_vectors
 from quartet.nbest.formats import Files, read
 from quartet.ngram.arpa import read_sizes
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

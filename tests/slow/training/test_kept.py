@@ -59,7 +59,7 @@ def test_the_code_that_decides_a_tuning_is_known_whole(copied: Path) -> None:
             {"nli", "glue"},
         ),
         "text/tokenizer.py": ("def save", "def unused(self) -> None: ...\n\n    def save", {"nli", "glue"}),
-        "evaluation/correlation.py": ('"""', '"""Reworded: ', set()),
+        "statistics/correlation.py": ('"""', '"""Reworded: ', set()),
     }
     for name, (old, new, changed) in edits.items():
         path = copied / "src" / "quartet" / name

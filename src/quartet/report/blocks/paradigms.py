@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from quartet.evaluation.sets.blimp import PHENOMENA
 from quartet.report.numbers import hundredfold
 from quartet.report.page import Report, code, grid
+from quartet.tasks.blimp.data import PHENOMENA
 
 TABLE = "blimp"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from quartet.evaluation.nli import AVERAGE, SEVEN
 from quartet.report.blocks import glue
 from quartet.report.cells import Cell
 from quartet.report.numbers import fixed
@@ -10,6 +9,7 @@ from quartet.report.page import Report, code
 from quartet.report.papers.series import Series, present
 from quartet.report.published import published
 from quartet.results import system_name
+from quartet.tasks.nli.metrics import AVERAGE, SEVEN
 
 PLAIN, AWARE = "bert-", "segabert"
 LIKENESS, SQUAD, RACE, ATTENTION = "sts", "squad", "race", "attention"

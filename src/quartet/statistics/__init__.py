@@ -1,0 +1,1 @@
+"""Figures and how sure they are: intervals by the bootstrap, correlations, perplexities. Arrays in, measures out."""

@@ -1,0 +1,1 @@
+"""BLiMP: the acceptable one of two sentences."""

@@ -1,0 +1,1 @@
+"""Classification of texts, judged by cross-validation."""

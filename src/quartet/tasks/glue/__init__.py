@@ -1,0 +1,1 @@
+"""GLUE: nine sets, on each of which a model is fine-tuned."""

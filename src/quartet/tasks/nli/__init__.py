@@ -1,0 +1,1 @@
+"""Entailment, and encoders tuned on it."""

@@ -1,0 +1,1 @@
+"""SQuAD: the span of a passage that answers a question."""

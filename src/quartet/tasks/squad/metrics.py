@@ -1,0 +1,217 @@
+"""SQuAD's exact match and F1, and the threshold under which a question counts as unanswerable.
+
+The two figures of a question are torchmetrics' (the official script's formulas). As in version 2.0's script, a question
+without answers is right if and only if the prediction is empty, and gold answers of which normalisation leaves nothing
+are passed over. Version 1.1's own script differs in one case: where both normalise to nothing its F1 is 0, and 1 here.
+
+Intervals draw contexts (SQuAD's paragraphs), each with all of its questions: these share its text, and are no
+independent items. Articles would be the wider unit; the sets have few of them (48 in dev 1.1, 35 in dev 2.0), so an
+interval says what other paragraphs of such articles would give.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from quartet.files import write_json
+from quartet.results import Measure
+from quartet.statistics.intervals import Floats, Statistic, bootstrap_measures
+from quartet.tasks.squad.data import Question
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a system says of a question.
+
+    Attributes:
+        id: the question's.
+        ranked: (text, score) of its answers, best first; () if it has none to offer.
+        odds: how much higher "no answer" scores than the best answer: above the threshold, the prediction is empty.
+    """
+
+    id: str
+    ranked: tuple[tuple[str, float], ...]
+    odds: float = 0.0
+
+    @property
+    def best(self) -> str:
+        """The best answer, whatever the odds."""
+        return self.ranked[0][0] if self.ranked else ""
+
+    def text(self, threshold: float) -> str:
+        """The prediction: empty where the odds of "no answer" are above the threshold."""
+        return "" if self.odds > threshold else self.best
+
+
+def text_scores(prediction: str, answers: Sequence[str]) -> tuple[float, float]:
+    """Exact match and F1 (0 to 1) of a text: the best over the gold answers; () is a question without an answer."""
+    from torchmetrics.functional.text.squad import squad
+
+    def scores(gold: Sequence[str], text: str) -> tuple[float, float]:
+        found = squad(
+            {"prediction_text": text, "id": ""},
+            {"answers": {"text": list(gold), "answer_start": [0] * len(gold)}, "id": ""},
+        )
+        return float(found["exact_match"]) / 100, float(found["f1"]) / 100
+
+    kept = [answer for answer in dict.fromkeys(answers) if not scores([answer], "")[0]]
+    return scores(kept or [""], prediction)
+
+
+def scored(questions: Sequence[Question], texts: Sequence[str]) -> tuple[Floats, Floats]:
+    """(n,) exact match and (n,) F1 of a text a question."""
+    pairs = [
+        text_scores(text, [answer.text for answer in question.answers])
+        for question, text in zip(questions, texts, strict=True)
+    ]
+    table = np.array(pairs, dtype=np.float64).reshape(-1, 2)
+    return table[:, 0], table[:, 1]
+
+
+def squad_measures(
+    questions: Sequence[Question], predictions: Sequence[Prediction], samples: int, seed: int
+) -> dict[str, Measure]:
+    """{"em", "f1"}, shares of 1, with 95 % bootstrap intervals over contexts; n counts questions.
+
+    Where some questions have no answer (2.0), "em" and "f1" are those at threshold 0; "em-hasans", "f1-hasans" and
+    "noans" are their parts (of a question without an answer both figures are the same); and "em-best", "f1-best" those
+    at the threshold that is best on these very questions, which "em-threshold" and "f1-threshold" name. The interval of
+    a best figure chooses the threshold anew in each resample; all the same it is an upper bound, as in the official
+    script.
+
+    Raises:
+        ValueError: the predictions are of other questions, or there are none.
+    """
+    if [question.id for question in questions] != [prediction.id for prediction in predictions]:
+        raise ValueError("the predictions are not of these questions")
+    units = _contexts(questions)
+    has = np.array([bool(question.answers) for question in questions])
+    every = np.ones(len(questions), dtype=bool)
+    odds = np.array([prediction.odds for prediction in predictions])
+    answered = scored(questions, [prediction.best for prediction in predictions])
+    if has.all():
+        at_zero, blank = answered, None
+    else:
+        blank = scored(questions, [""] * len(questions))
+        at_zero = tuple(  # type: ignore[assignment]
+            np.where(odds > 0, empty, full) for empty, full in zip(blank, answered, strict=True)
+        )
+    statistics: dict[str, tuple[Statistic, int]] = {}
+    for place, metric in enumerate(("em", "f1")):
+        statistics[metric] = _mean(at_zero[place], every, units)
+        if blank is None:
+            continue
+        if has.any():
+            statistics[f"{metric}-hasans"] = _mean(at_zero[place], has, units)
+        if metric == "em":
+            statistics["noans"] = _mean(at_zero[place], ~has, units)
+        best = _Threshold(odds, answered[place], blank[place], units)
+        statistics[f"{metric}-best"] = (best.value, len(questions))
+        statistics[f"{metric}-threshold"] = (best.chosen, len(questions))
+    return bootstrap_measures(statistics, int(units.max()) + 1, samples, seed, width=len(questions))
+
+
+def _contexts(questions: Sequence[Question]) -> np.ndarray:
+    """(n,) the number of each question's context."""
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(question.context, len(numbers)) for question in questions])
+
+
+def _mean(values: Floats, of: np.ndarray, units: np.ndarray) -> tuple[Statistic, int]:
+    """The mean of the questions `of`, from how often each context was drawn; NaN where it drew none of them."""
+    size = int(units.max()) + 1
+    sums = np.bincount(units[of], weights=values[of], minlength=size)
+    counts = np.bincount(units[of], minlength=size).astype(np.float64)
+
+    def statistic(drawn: Floats) -> Floats:
+        total = drawn @ counts
+        found: Floats = np.divide(drawn @ sums, total, out=np.full(len(drawn), np.nan), where=total > 0)
+        return found
+
+    return statistic, int(of.sum())
+
+
+class _Threshold:
+    """The best mean over all thresholds: questions are answered by rising odds of "no answer", equal odds together."""
+
+    def __init__(self, odds: Floats, answered: Floats, blank: Floats, units: np.ndarray) -> None:
+        order = np.argsort(odds, kind="stable")
+        self.units = units[order]
+        self.gains = (answered - blank)[order]
+        self.blank = blank[order]
+        self.odds = odds[order]
+        self.ends = np.flatnonzero(np.append(np.diff(self.odds) > 0, True))
+
+    def _sums(self, drawn: Floats) -> tuple[Floats, Floats]:
+        """(block, cuts + 1) sums after each cut, the first of which answers nothing; (block,) questions."""
+        counts = drawn[:, self.units]
+        none = counts @ self.blank
+        rises = np.cumsum(counts * self.gains, axis=1)[:, self.ends]
+        return np.column_stack([none, none[:, None] + rises]), counts.sum(axis=1)
+
+    def value(self, drawn: Floats) -> Floats:
+        """(block,) the best mean."""
+        sums, totals = self._sums(drawn)
+        found: Floats = sums.max(axis=1) / totals
+        return found
+
+    def chosen(self, drawn: Floats) -> Floats:
+        """(block,) the least threshold that gives it; the least odds less 1 where it is best to answer nothing."""
+        sums, _ = self._sums(drawn)
+        thresholds = np.append(self.odds[0] - 1, self.odds[self.ends])
+        found: Floats = thresholds[(sums > sums.max(axis=1, keepdims=True) - 1e-9).argmax(axis=1)]
+        return found
+
+
+def random_spans(questions: Sequence[Question], seed: int, longest: int = 30) -> list[Prediction]:
+    """The baseline that knows nothing: a span of 1 to `longest` of the context's words, each span as likely."""
+    draw = random.Random(seed)
+    found = []
+    for question in questions:
+        words = [match.span() for match in re.finditer(r"\w+", question.context)] or [(0, 0)]
+        sizes = [min(longest, len(words) - first) for first in range(len(words))]
+        first = draw.choices(range(len(words)), weights=sizes)[0]
+        last = first + draw.randrange(sizes[first])
+        text = question.context[words[first][0] : words[last][1]]
+        found.append(Prediction(question.id, ((text, 0.0),)))
+    return found
+
+
+def no_answers(questions: Sequence[Question]) -> list[Prediction]:
+    """The baseline that never answers (2.0)."""
+    return [Prediction(question.id, ()) for question in questions]
+
+
+def write_predictions(
+    folder: Path, stem: str, predictions: Sequence[Prediction], version_2: bool
+) -> list[Path]:
+    """Write ``<stem>.json`` in the official form, id -> text (2.0: at threshold 0), and the candidates.
+
+    ``<stem>.nbest.json``: id -> texts with scores, best first; for 2.0 also ``<stem>.na-prob.json``, id -> the logistic
+    function of the odds, which the official script takes as ``--na-prob-file`` (threshold 0 is 0.5 there).
+    """
+    threshold = 0.0 if version_2 else math.inf
+    texts = {prediction.id: prediction.text(threshold) for prediction in predictions}
+    ranked = {
+        prediction.id: [{"text": text, "score": score} for text, score in prediction.ranked]
+        for prediction in predictions
+    }
+    files: dict[str, Mapping[str, object]] = {f"{stem}.json": texts, f"{stem}.nbest.json": ranked}
+    if version_2:
+        files[f"{stem}.na-prob.json"] = {
+            prediction.id: _logistic(prediction.odds) for prediction in predictions
+        }
+    for name, content in files.items():
+        write_json(folder / name, content)
+    return [folder / name for name in files]
+
+
+def _logistic(odds: float) -> float:
+    return 1 / (1 + math.exp(-odds)) if odds >= 0 else math.exp(odds) / (1 + math.exp(odds))

@@ -1,0 +1,1 @@
+"""Semantic similarity of sentences and documents, without training."""

@@ -1,0 +1,1 @@
+"""Similarity of words in an embedding table."""

@@ -1,0 +1,87 @@
+"""Word similarity of an embedding table: the cosine of two words' vectors against human scores.
+
+A word's vector is the mean of its pieces' rows in the table. With a small WordPiece vocabulary nearly every
+word is covered, but most are made of pieces; `whole_words` asks for the words that are one piece only, which
+says more of the table and less of the mean. Pairs with an uncovered word are left out, and n against `total`
+shows how many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from quartet.results import Measure
+from quartet.statistics.correlation import correlations, cosines
+from quartet.statistics.intervals import Floats
+from quartet.tasks.wordsim.data import WordPairs
+
+
+@dataclass(frozen=True)
+class WordSimilarity:
+    """`measures` {"pearson", "spearman"} over the `covered` pairs, out of `total`."""
+
+    measures: dict[str, Measure]
+    covered: int
+    total: int
+
+
+def word_vector(pieces: Sequence[int], table: Floats, unknown: int) -> Floats | None:
+    """(d,) the mean of the pieces' rows of the table (V, d).
+
+    None where the word has no piece, an unknown one, or one whose row is zero (a piece that was never
+    trained).
+    """
+    if not len(pieces) or unknown in pieces:
+        return None
+    rows = table[list(pieces)]
+    if not np.any(rows, axis=1).all():
+        return None
+    mean: Floats = rows.mean(axis=0)
+    return mean
+
+
+def word_similarity(
+    pairs: WordPairs,
+    encode: Callable[[str], Sequence[int]],
+    table: Floats,
+    unknown: int,
+    samples: int,
+    seed: int,
+    whole_words: bool = False,
+) -> WordSimilarity:
+    """Correlate an embedding table with human scores.
+
+    Args:
+        pairs: the words and their scores.
+        encode: a word -> its pieces' ids, without specials.
+        table: (V, d) a row a piece.
+        unknown: the id of the unknown piece.
+        samples: the number of resamples, of pairs. A third to a half of the words stand in several pairs, so
+            that the interval is a little too narrow.
+        seed: of their generator.
+        whole_words: take a word that is split into pieces as uncovered.
+
+    Raises:
+        ValueError: fewer than three pairs are covered.
+    """
+    table = np.asarray(table, dtype=np.float64)
+    vectors: dict[str, Floats | None] = {}
+    for word in (*pairs.first, *pairs.second):
+        if word not in vectors:
+            pieces = encode(word)
+            split = whole_words and len(pieces) > 1
+            vectors[word] = None if split else word_vector(pieces, table, unknown)
+    left, right, gold = [], [], []
+    for first, second, score in zip(pairs.first, pairs.second, pairs.gold, strict=True):
+        first_vector, second_vector = vectors[first], vectors[second]
+        if first_vector is not None and second_vector is not None:
+            left.append(first_vector)
+            right.append(second_vector)
+            gold.append(score)
+    if len(gold) < 3:
+        raise ValueError(f"{len(gold)} of {len(pairs.gold)} pairs are covered by the vocabulary")
+    predicted = cosines(np.stack(left), np.stack(right))
+    return WordSimilarity(correlations(predicted, np.array(gold), samples, seed), len(gold), len(pairs.gold))
