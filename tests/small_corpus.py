@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
+from quartet.config.text import Pieces
 from quartet.files import write_jsonl
 from quartet.text.documents import SegmentedDocument, SegmentedParagraph
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.encoding import encode_corpus
-from quartet.text.tokenizer import Kind, TextTokenizer, train_tokenizer
+from quartet.text.tokenizer import TextTokenizer, train_tokenizer
 
 SUBJECTS = ["the miller", "a grey heron", "the old bridge", "my neighbour", "the night train"]
 VERBS = ["watched", "crossed", "forgot", "carried", "repaired"]
@@ -37,7 +38,7 @@ def documents(count: int, seed: int) -> list[SegmentedDocument]:
 
 
 def encode_small(
-    folder: Path, kind: Kind = "wordpiece", vocab_size: int = 150
+    folder: Path, kind: Pieces = "wordpiece", vocab_size: int = 150
 ) -> tuple[TextTokenizer, dict[str, EncodedCorpus]]:
     """Write, tokenize and encode 12 + 4 + 4 documents below `folder`."""
     segmented = folder / "segments"

@@ -16,12 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nltk.tokenize.punkt import PunktParameters, PunktSentenceTokenizer
 
+from quartet.config.text import Pieces
 from quartet.data.segments import SegmentedTokens
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.documents import Document, Paragraph
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.segments import Segmenter, load_segmenter
-from quartet.text.tokenizer import Kind, TextTokenizer, train_tokenizer
+from quartet.text.tokenizer import TextTokenizer, train_tokenizer
 from tests.scoring.test_language_model import random_model
 from tests.small_corpus import corpus_of
 from tests.text import corpus
@@ -56,7 +57,7 @@ LEAKING = pytest.mark.xfail(
 
 @pytest.fixture(scope="module", params=["wordpiece", "word"])
 def tokenizer(request: pytest.FixtureRequest) -> TextTokenizer:
-    kind: Kind = request.param
+    kind: Pieces = request.param
     return train_tokenizer(kind, TEXTS, 300, lowercase=True)
 
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
+from quartet.config.text import Pieces
 from quartet.errors import InputError
-from quartet.text.tokenizer import SPECIALS, Kind, TextTokenizer, train_tokenizer
+from quartet.text.tokenizer import SPECIALS, TextTokenizer, train_tokenizer
 from tests.text import corpus
 
 TEXTS = [
@@ -45,7 +46,7 @@ def blanks() -> TextTokenizer:
 
 
 @pytest.mark.parametrize("kind", ["wordpiece", "word", "whitespace"])
-def test_the_same_texts_give_the_same_file(kind: Kind) -> None:
+def test_the_same_texts_give_the_same_file(kind: Pieces) -> None:
     # The library alone numbers the ## characters anew in each training.
     made = {train_tokenizer(kind, TEXTS, 150, lowercase=True).to_json() for _ in range(4)}
     assert len(made) == 1
@@ -188,7 +189,7 @@ def test_a_tokenizer_with_other_specials_is_refused(pieces: TextTokenizer, tmp_p
         ("whitespace", ["<unk> <unk>"], 500),
     ],
 )
-def test_a_vocabulary_needs_text_and_room(kind: Kind, texts: list[str], size: int) -> None:
+def test_a_vocabulary_needs_text_and_room(kind: Pieces, texts: list[str], size: int) -> None:
     with pytest.raises(InputError, match="tokenizer"):
         train_tokenizer(kind, texts, size, lowercase=True)
 

@@ -13,6 +13,8 @@ from quartet.config.types import STRICT, Count, Fraction, Positive, Size, Text, 
 Objective = Literal["clm", "mlm", "lae"]
 Architecture = Literal["encoder", "tta", "transformer-xl"]
 Reads = Literal["sentences", "spans", "streams"]
+#: How the counters of a stream go on, see `RecurrenceConfig`.
+Index = Literal["running", "reset"]
 Position = Literal["sequence", "token", "sentence", "paragraph"]
 
 #: The order in which a batch carries its position indices, and in which models use them.
@@ -51,7 +53,7 @@ class RecurrenceConfig:
     """
 
     memory: Size = 64
-    index: Literal["running", "reset"] = "running"
+    index: Index = "running"
     offset: Literal["exact", "released"] = "exact"
 
 

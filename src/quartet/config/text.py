@@ -13,6 +13,8 @@ from quartet.config.types import STRICT, ProperShare, Size, Text
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 #: Tags are parts of pydantic's names for places; what begins so is left out of messages, see `loading.checked`.
 WORD, MAP = "literal[word]", "literal[map]"
+#: What a vocabulary is of: frequent pieces, words, or whatever stands between blanks.
+Pieces = Literal["wordpiece", "word", "whitespace"]
 SplitName = Literal["train", "valid", "test"]
 
 
@@ -135,7 +137,7 @@ class Tokenizer:
     ``owner/name@revision``; ``corpus`` is then the one that the vocabulary is used with, and decides nothing.
     """
 
-    kind: Literal["wordpiece", "word", "whitespace", "pretrained"]
+    kind: Literal[Pieces, "pretrained"]
     corpus: Text
     vocab_size: Annotated[int, Field(ge=32)] | None = None
     lowercase: bool | None = None

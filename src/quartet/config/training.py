@@ -8,6 +8,10 @@ from pydantic.dataclasses import dataclass
 
 from quartet.config.types import STRICT, Count, Fraction, NotNegative, Positive, ProperShare, Share, Size
 
+#: A step has as many tokens as so many sentences have in the mean, or exactly so many sentences.
+BatchBy = Literal["tokens", "sentences"]
+#: See `Trainer`.
+Spread = Literal["auto", "ddp", "fsdp"]
 #: Of the last step, or of the lowest point of the validation curve.
 Weights = Literal["last", "best"]
 
@@ -50,7 +54,7 @@ class TrainingConfig:
 
     steps: Count
     batch_size: Count
-    batch_by: Literal["tokens", "sentences"] = "tokens"
+    batch_by: BatchBy = "tokens"
     accumulate: Count = 1
     precision: Literal["fp32", "tf32", "bf16", "fp16"] = "fp32"
     compile: bool = False
@@ -93,7 +97,7 @@ class Trainer:
             Lightning starts the processes of this one machine.
     """
 
-    strategy: Literal["auto", "ddp", "fsdp"] = "auto"
+    strategy: Spread = "auto"
     devices: Count = 1
     nodes: Count = 1
     launch: str = ""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from quartet.config.model import ModelConfig
+from quartet.config.training import BatchBy
 from quartet.data.batch import BatchSource
 from quartet.data.released_spans import ReleasedSpanSource
 from quartet.data.sentences import SentenceSource
@@ -21,7 +20,7 @@ def open_source(
     *,
     batch_size: int,
     seed: int | None,
-    batch_by: Literal["tokens", "sentences"] = "tokens",
+    batch_by: BatchBy = "tokens",
 ) -> BatchSource:
     """The source that fits ``reads``; `seed` None gives evaluation order, `batch_by` is for sentences alone."""
     if config.reads == "streams":

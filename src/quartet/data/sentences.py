@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from quartet.config.training import BatchBy
 from quartet.data.batch import Batch, RowLengths
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -43,7 +42,7 @@ class SentenceSource:
         max_length: int,
         batch_size: int,
         seed: int | None,
-        batch_by: Literal["tokens", "sentences"] = "tokens",
+        batch_by: BatchBy = "tokens",
     ) -> None:
         self.corpus = corpus
         self.tokenizer = tokenizer

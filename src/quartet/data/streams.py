@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import torch
 
+from quartet.config.model import Index
 from quartet.data.batch import Batch, RowLengths
 from quartet.data.segments import sentence_in_paragraph
 from quartet.errors import InputError
@@ -20,7 +19,7 @@ def lay_out(
     in_paragraph: np.ndarray,
     paragraphs: np.ndarray,
     eos_id: int,
-    index: Literal["running", "reset"],
+    index: Index,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sentences end to end, [EOS] after each paragraph, with the indices of every token.
 
@@ -85,7 +84,7 @@ class StreamSource:
         window: int,
         batch_size: int,
         seed: int | None,
-        index: Literal["running", "reset"],
+        index: Index,
     ) -> None:
         self.corpus = corpus
         self.tokenizer = tokenizer

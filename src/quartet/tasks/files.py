@@ -274,6 +274,18 @@ def number_of(value: object, place: str) -> float:
     return number
 
 
+def score_of(value: object, low: float, high: float, place: str) -> float:
+    """People's score, a number within two others."""
+    score = number_of(value, place)
+    if not low <= score <= high:
+        raise InputError(
+            place,
+            f"the score {score:g} is not within {low:g} and {high:g}",
+            "scores of -1 mark a split without published scores" if score == -1 else "",
+        )
+    return score
+
+
 def label_of(value: object, labels: Sequence[str], place: str) -> str:
     """A label by its name, or by its number in the order of `labels` (as the hub writes it)."""
     if isinstance(value, str) and value in labels:

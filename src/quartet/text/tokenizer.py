@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import compress, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, get_args
+from typing import TYPE_CHECKING, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from quartet.arguments import check_choice, checked_texts
+from quartet.config.text import Pieces
 from quartet.errors import InputError
 from quartet.files import atomic_path
 
@@ -35,8 +36,6 @@ UNKNOWN_WORD = "<unk>"
 
 ALPHABET_TEXTS = 256
 """Texts whose characters are counted at once: the library takes its time for each call."""
-
-Kind = Literal["wordpiece", "word", "whitespace"]
 
 
 def is_own(ids: Tensor) -> Tensor:
@@ -230,7 +229,7 @@ def check_plain(tokenizer: Tokenizer, first: Sequence[str]) -> None:
 
 
 def train_tokenizer(
-    kind: Kind,
+    kind: Pieces,
     texts: Iterable[str],
     vocab_size: int,
     lowercase: bool,
@@ -252,7 +251,7 @@ def train_tokenizer(
         InputError: there is no such kind, `texts` is one string, there is no text, or vocab_size has no
             room for the characters.
     """
-    check_choice(kind, get_args(Kind), "tokenizer kind")
+    check_choice(kind, get_args(Pieces), "tokenizer kind")
     if isinstance(texts, str):
         checked_texts(texts)
     if kind == "wordpiece":
@@ -260,7 +259,7 @@ def train_tokenizer(
     return _train_words(kind, texts, vocab_size, lowercase)
 
 
-def _base(kind: Kind, model: models.Model, lowercase: bool) -> Tokenizer:
+def _base(kind: Pieces, model: models.Model, lowercase: bool) -> Tokenizer:
     tokenizer = Tokenizer(model)
     if kind == "whitespace":
         special = Regex(rf"(?<!\S)({'|'.join(map(re.escape, SPECIALS))})(?!\S)")
@@ -273,7 +272,7 @@ def _base(kind: Kind, model: models.Model, lowercase: bool) -> Tokenizer:
     return tokenizer
 
 
-def _finished(kind: Kind, model: models.Model, lowercase: bool) -> TextTokenizer:
+def _finished(kind: Pieces, model: models.Model, lowercase: bool) -> TextTokenizer:
     tokenizer = _base(kind, model, lowercase)
     if isinstance(model, models.WordPiece):
         tokenizer.decoder = decoders.WordPiece(prefix=PREFIX)
@@ -281,7 +280,7 @@ def _finished(kind: Kind, model: models.Model, lowercase: bool) -> TextTokenizer
     return TextTokenizer(tokenizer)
 
 
-def _train_words(kind: Kind, texts: Iterable[str], vocab_size: int, lowercase: bool) -> TextTokenizer:
+def _train_words(kind: Pieces, texts: Iterable[str], vocab_size: int, lowercase: bool) -> TextTokenizer:
     tokenizer = _base(kind, models.WordLevel(unk_token=SPECIALS[1]), lowercase)
     # The library orders words by frequency, then by alphabet. One more is asked for: UNKNOWN_WORD may be among them.
     trainer = trainers.WordLevelTrainer(

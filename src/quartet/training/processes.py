@@ -17,6 +17,8 @@ from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor
 
+from quartet.config.training import Spread
+
 Value = TypeVar("Value")
 
 
@@ -31,7 +33,7 @@ class Machine:
         nodes: machines.
     """
 
-    strategy: Literal["auto", "ddp", "fsdp"] = "auto"
+    strategy: Spread = "auto"
     devices: int = 1
     nodes: int = 1
 

@@ -20,8 +20,8 @@ from quartet.tasks.files import (
     csv_cells,
     json_rows,
     label_of,
-    number_of,
     parquet_rows,
+    score_of,
     text_of,
 )
 
@@ -191,7 +191,7 @@ def read_glue(path: Path, format: str) -> Iterator[GlueExample]:
             seen.add(number)
         texts = [_text(raw, column, task.broken) for column in raw.texts]
         label = None if unlabelled or task.regression else label_of(raw.gold, task.labels, raw.place)
-        score = _score(raw.gold, raw.place) if task.regression and not unlabelled else None
+        score = score_of(raw.gold, LOWEST, HIGHEST, raw.place) if task.regression and not unlabelled else None
         yield GlueExample(number, texts[0], texts[1] if len(texts) > 1 else None, label, score)
     if hidden is None:
         raise InputError(path, "holds no examples")
@@ -285,13 +285,6 @@ def _number(value: object, place: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     raise InputError(place, f"{value!r:.80} is no index", "what has no labels needs a column of its numbers")
-
-
-def _score(value: object, place: str) -> float:
-    score = number_of(value, place)
-    if not LOWEST <= score <= HIGHEST:
-        raise InputError(place, f"the score {score:g} is not within {LOWEST:g} and {HIGHEST:g}")
-    return score
 
 
 def _format(name: str, splits: tuple[str, ...] = SPLITS, more: str = "") -> Format[GlueExample]:

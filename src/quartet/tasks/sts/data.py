@@ -21,6 +21,7 @@ from quartet.tasks.files import (
     label_of,
     number_of,
     parquet_rows,
+    score_of,
     table,
     text_lines,
     text_of,
@@ -83,9 +84,9 @@ def read_stsb(path: Path) -> Iterator[ScoredPair]:
     if path.suffix == ".parquet":
         for place, row in parquet_rows(path, ("sentence1", "sentence2")):
             if "label" in row:
-                score = _within(row["label"], 0.0, 5.0, place)
+                score = score_of(row["label"], 0.0, 5.0, place)
             elif "score" in row:
-                score = 5 * _within(row["score"], 0.0, 1.0, place)
+                score = 5 * score_of(row["score"], 0.0, 1.0, place)
             else:
                 raise InputError(place, "no column label (0 to 5) or score (0 to 1)")
             yield ScoredPair(text_of(row, "sentence1", place), text_of(row, "sentence2", place), score)
@@ -122,7 +123,7 @@ def read_sick(path: Path) -> Iterator[ScoredPair]:
         yield ScoredPair(
             text_of(row, "sentence_A", place),
             text_of(row, "sentence_B", place),
-            _within(row["relatedness_score"], 1.0, 5.0, place),
+            score_of(row["relatedness_score"], 1.0, 5.0, place),
             label=label_of(row[judgement], JUDGEMENTS, place),
         )
 
@@ -158,25 +159,14 @@ def _semeval(path: Path, subset: str) -> Iterator[ScoredPair | None]:
         return
     wanted = ("sentence1", "sentence2", "score")
     for place, row in parquet_rows(path, wanted) if path.suffix == ".parquet" else json_rows(path, wanted):
-        points = _within(row["score"], 0.0, 5.0, place)
+        points = score_of(row["score"], 0.0, 5.0, place)
         yield ScoredPair(text_of(row, "sentence1", place), text_of(row, "sentence2", place), points, subset)
 
 
 def _pair(place: str, first: str, second: str, score: str, subset: str = "") -> ScoredPair:
     row = {"the first sentence": first, "the second sentence": second}
     left, right = (text_of(row, name, place) for name in row)
-    return ScoredPair(left, right, _within(score, 0.0, 5.0, place), subset)
-
-
-def _within(value: object, low: float, high: float, place: str) -> float:
-    score = number_of(value, place)
-    if not low <= score <= high:
-        raise InputError(
-            place,
-            f"the score {score:g} is not within {low:g} and {high:g}",
-            "scores of -1 mark a split without published scores" if score == -1 else "",
-        )
-    return score
+    return ScoredPair(left, right, score_of(score, 0.0, 5.0, place), subset)
 
 
 def read_lee(texts_path: str | Path, similarities_path: str | Path) -> SimilaritySet:
