@@ -86,8 +86,8 @@ def test_models_that_differ_in_more_than_positions_are_not_set_against_each_othe
 def test_a_causal_model_that_sees_the_future_is_named() -> None:
     models = tuple(dataclasses.replace(model, leaks=model.name == "segatron-xl") for model in facts().models)
     known = dataclasses.replace(facts(), models=models)
-    assert "Of `segatron-xl`: " in about(results(), "perplexity", "PPL a token", known)
-    assert "Of `segatron-xl`: " not in about(results(), "perplexity", "PPL a token")
+    assert "Of `segatron-xl`: " in about(results(), "perplexity", "PPL per token", known)
+    assert "Of `segatron-xl`: " not in about(results(), "perplexity", "PPL per token")
 
 
 def below(rows: list[Result], known: Facts | None = None) -> tuple[str, str]:
