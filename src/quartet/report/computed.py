@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from quartet.report import loss
 from quartet.report.blocks import durations, glue, lists, paradigms, runtime
 from quartet.report.cells import interval
+from quartet.report.errors import ERRORS
 from quartet.report.numbers import FORMATS, NONE, fixed
 from quartet.report.page import Report, named
 from quartet.report.spec import ColumnSpec
 
 #: The metrics of frequencies alone.
 ENTROPY = ("entropy", "loss")
-#: What a set of lists may be judged by.
-ERRORS = ("wer", "bleu")
 #: How the two measures of a language model are called.
 MEASURES = {"ppl": "PPL", "pppl": "pPPL"}
 percent = fixed(1, sign=True)

@@ -31,6 +31,7 @@ from quartet.report.drawing import (
     shared_legend,
     style,
 )
+from quartet.report.errors import ERRORS
 from quartet.report.facts import Facts
 from quartet.report.order import set_rank, split_rank, system_rank
 from quartet.report.page import Report
@@ -53,8 +54,6 @@ READINGS[f"{INTACT}/context"] = READINGS["context"]
 RERANK, SIMILARITY = "rerank", "sts"
 #: Readings that belong to the tuning on entailment.
 TUNED = ("untuned", "nli", "random-nli")
-#: What an axis of errors is called, by metric.
-AXES = {"wer": "word error rate, %", "bleu": "BLEU"}
 
 
 def training_curves(path: str | Path, curves: Mapping[str, Points], facts: Facts) -> bool:
@@ -154,8 +153,8 @@ def wer_curves(
 
 def wer_panel(axis: Axes, curves: Mapping[str, Points], report: Report, name: str, split: str) -> None:
     """One set of lists and one split. A curve that soars leaves the panel: what counts is better than that."""
-    metric = next((one for one in AXES if report.systems(RERANK, name, None, [one])), "wer")
-    worse = -1 if metric == "bleu" else 1
+    metric = next((one for one in ERRORS if report.systems(RERANK, name, None, [one])), "wer")
+    worse = -ERRORS[metric].better
     oracle = report.find(RERANK, name, split, "oracle", metric)
     first = report.find(RERANK, name, split, "first-pass", metric)
     start = first.value if first else fmean(dict(points)[min(dict(points))] for points in curves.values())
@@ -184,7 +183,7 @@ def wer_panel(axis: Axes, curves: Mapping[str, Points], report: Report, name: st
     axis.set_ylim(*sorted((worse * (lowest - 0.08 * gap), worse * top)))
     axis.set_xlabel("weight of the language model")
     axis.set_xlim(left, right)
-    axis.set_ylabel(AXES[metric])
+    axis.set_ylabel(ERRORS[metric].axis)
 
 
 def _ends(axis: Axes, weights: Set[float]) -> tuple[float, float]:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from quartet.report import loss
 from quartet.report.blocks import durations, runtime
 from quartet.report.cells import Cell, apart
-from quartet.report.computed import ERRORS, MEASURES, is_part
+from quartet.report.computed import MEASURES, is_part
+from quartet.report.errors import ERRORS
 from quartet.report.numbers import FORMATS, listing, nats
 from quartet.report.page import Report, code, named
 from quartet.report.spec import FindingSpec
@@ -85,16 +86,15 @@ def changes(report: Report, table: str, spec: FindingSpec) -> Iterator[str]:
     first, oracle = spec.against
     number, signed = FORMATS["two"], FORMATS["signed-two"]
     for dataset in report.datasets(table):
-        for metric in ERRORS:
+        for metric, error in ERRORS.items():
             start = report.find(table, dataset, "test", first, metric)
             most = report.find(table, dataset, "test", oracle, metric)
             found = report.figures(table, dataset, "test", f"{metric}-difference")
             if start is None or not found:
                 continue
-            better = -1 if metric == "wer" else 1
             text = f"{spec.what} `{dataset}` test (n = {start.n:,}): {code(first)} {start.text(number)}"
             text += f", {code(oracle)} {number(most.value)}" if most else ""
-            for side, words in ((better, "shown to be better"), (-better, "shown to be worse")):
+            for side, words in ((error.better, "shown to be better"), (-error.better, "shown to be worse")):
                 own = [
                     f"{report.label(system)} ({cell.text(signed)})"
                     for system, cell in found.items()

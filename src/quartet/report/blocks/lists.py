@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from quartet.report.errors import ERRORS
 from quartet.report.numbers import NONE, listing, wer
 from quartet.report.page import Report, code, grid, paper_table
 from quartet.report.published import PublishedTable
 
 TABLE, FIRST = "rerank", "first-pass"
-#: The published tables of each metric.
-PAPERS = {"wer": ("tta-wer-own", "tta-wer-shin2019"), "bleu": ("tta-bleu",)}
 
 
 def block(report: Report) -> list[str]:
     """A table a set of lists, each figure with its change relative to its own first pass."""
     lines: list[str] = []
     for dataset in report.datasets(TABLE):
-        for metric, names in PAPERS.items():
-            tables = [paper_table(name) for name in names]
+        for metric, error in ERRORS.items():
+            tables = [paper_table(name) for name in error.papers]
             cells = report.figures(TABLE, dataset, "test", metric)
             known = [system for system in cells if any(system in table.rows for table, _ in tables)]
             if known:

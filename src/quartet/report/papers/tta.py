@@ -7,6 +7,7 @@ import dataclasses
 from quartet.report import elsewhere
 from quartet.report.blocks import runtime
 from quartet.report.cells import Cell
+from quartet.report.errors import ERRORS
 from quartet.report.numbers import difference, fixed, milliseconds, perplexity, wer
 from quartet.report.page import Report, code
 from quartet.report.papers.series import Level, Series, present, scaled
@@ -24,8 +25,6 @@ FIRST = "first-pass"
 SENTENCES = ("stsb", "sick", "semeval", "sts12", "sts13", "sts14", "sts15", "sts16")
 #: The two measures of a language model.
 KINDS = ("ppl", "pppl")
-#: What the figures of a metric are in.
-UNITS = {"wer": "WER in %", "bleu": "BLEU"}
 points = fixed(1)
 signed_points = fixed(1, sign=True)
 signed_times = fixed(2, sign=True)
@@ -70,7 +69,7 @@ def _reranked(report: Report, metric: str, name: str, known: dict[str, str], oth
 
         found.append(
             Series(
-                ours_on=f"{code(dataset)} test, {UNITS[metric]}",
+                ours_on=f"{code(dataset)} test, {ERRORS[metric].unit}",
                 printed_on=f"{table.title}: {column}",
                 ours=_named(report, ours, table, trained),
                 printed=_column(table, column) | printed,
