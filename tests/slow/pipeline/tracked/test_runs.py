@@ -27,7 +27,7 @@ from quartet.files import sha256, write_json
 from quartet.results import Measure, Result, write_results
 from tests.named import named
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.fixture

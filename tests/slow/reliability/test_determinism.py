@@ -1,7 +1,14 @@
-"""What torch's threads change in a training and a tuning: rounding, 1e-5 at most."""
+"""What may change a number, and by how much: threads and batch sizes by rounding, 1e-5 at most; nothing else does.
+
+Processes change no byte (tests/slow/text/test_segmented_processes.py), a second run from nothing none
+(tests/slow/test_tiny.py), kills none (tests/reliability/kills.py), and parts of a batch 1e-5 of a loss
+(tests/training/test_fit.py).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +16,33 @@ import pytest
 import torch
 
 from quartet.config.training import TrainingConfig
+from quartet.scoring import reading
+from quartet.text.encoded import EncodedCorpus
+from quartet.text.tokenizer import TextTokenizer
 from quartet.training.fit import Trained, fit
 from quartet.training.siamese import tuned
 from quartet.training.tuning import Tuning
-from tests.models.shapes import KINDS, small
-from tests.reliability.test_determinism import ROUNDING, SIZES, Small, threads
-from tests.scoring.test_language_model import random_model
+from tests.models.shapes import KINDS, VARIANTS, small
+from tests.scoring.test_language_model import TEXTS, random_model
 from tests.training import test_siamese
+
+Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
+
+#: In nats a token, of any score and any point of a curve.
+ROUNDING = 1e-5
+#: Large enough for torch to share the work among threads.
+SIZES = {"dim": 128, "heads": 4, "inner": 512}
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Let torch use so many."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def trained(corpus: Small, kind: str, resume: Path) -> Trained:
@@ -48,3 +75,19 @@ def test_threads_change_a_tuning_by_rounding(small_corpus: Small) -> None:
             vectors.append(tuned(model, test_siamese.toy(60, 1), 3, settings).embed(texts))
     assert np.abs(vectors[0] - vectors[1]).max() < ROUNDING
     assert np.array_equal(vectors[0], vectors[2])
+
+
+@pytest.mark.parametrize("kind", VARIANTS)
+def test_threads_and_batch_sizes_change_scores_by_rounding(
+    small_corpus: Small, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = random_model(kind, small_corpus[0], init_std=0.1, **SIZES)
+    with threads(1):
+        expected = model.token_logprobs(TEXTS * 4)
+    for count in (1, 2):
+        for budget in (1, 100, 100_000):
+            monkeypatch.setattr(reading, "TOKEN_BUDGET", budget)
+            with threads(count):
+                found = model.token_logprobs(TEXTS * 4)
+            for one, other in zip(found, expected, strict=True):
+                assert np.abs(one - other).max(initial=0.0) < ROUNDING, (count, budget)
