@@ -1,4 +1,4 @@
-"""Where each stage keeps what it makes, and which stage instances the settings ask for.
+"""Where each stage keeps what it makes.
 
 dvc.yaml spells the same places for DVC; tests/test_dvc_yaml.py holds the two together. Names come from the
 settings and never from what lies on disk: results of deleted variants linger there.
@@ -6,7 +6,6 @@ settings and never from what lies on disk: results of deleted variants linger th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -74,9 +73,14 @@ class Layout:
         """{train,valid,test}.arrow and manifest.json."""
         return self.artifacts / "encoded" / corpus / tokenizer
 
+    @property
+    def all_tasks(self) -> Path:
+        """All evaluation sets, in a folder for each kind, and manifest.json, which says what they are."""
+        return self.artifacts / "tasks"
+
     def tasks(self, kind: str) -> Path:
         """All sets of a kind."""
-        return self.artifacts / "tasks" / kind
+        return self.all_tasks / kind
 
     def task(self, kind: str, name: str) -> Path:
         """One fetched set: a file for each role, and manifest.json."""
@@ -104,7 +108,7 @@ class Layout:
         return self.artifacts / "translators" / name
 
     def catalogue(self, folder: Path) -> Path:
-        """The names that belong in a folder of lists or sets: see stages/catalogue.py."""
+        """The names that belong in a folder of lists or sets: see stages/settings.py and stages/tasks.py."""
         return folder / "catalogue.json"
 
     @property
@@ -222,185 +226,6 @@ class Layout:
         return self.artifacts / "resume" / model / f"seed-{seed}"
 
 
-@dataclass(frozen=True)
-class Stage:
-    """A stage of dvc.yaml.
-
-    Attributes:
-        variants: the names of its instances; ("",) for a stage that stands alone.
-        record: the file of an instance that says what it made, the same bytes for the same result.
-        params: the keys of params.yaml that are logged with it; ``{}`` is the variant.
-    """
-
-    variants: Callable[[Params], tuple[str, ...]]
-    record: Callable[[Layout, Params, str], Path]
-    params: tuple[str, ...]
-
-
-def _once(params: Params) -> tuple[str, ...]:
-    return ("",)
-
-
-def _rows(stage: str) -> Callable[[Layout, Params, str], Path]:
-    return lambda layout, params, variant: layout.rows(stage, variant)
-
-
 def pairs(params: Params) -> dict[str, tuple[str, str]]:
     """The instances of ``encode`` as DVC's matrix names them: every corpus with every tokenizer."""
     return {f"{corpus}-{name}": (corpus, name) for corpus in params.corpora for name in params.tokenizers}
-
-
-#: The pipeline in its order. A new stage is one entry here, one in dvc.yaml and one script in stages/.
-STAGES: dict[str, Stage] = {
-    "download": Stage(
-        lambda params: tuple(params.corpora),
-        lambda layout, params, corpus: layout.raw(corpus) / MANIFEST,
-        ("data.root", "corpora.{}.source", "corpora.{}.sha256"),
-    ),
-    "segment": Stage(
-        lambda params: tuple(params.corpora),
-        lambda layout, params, corpus: layout.segments(corpus) / MANIFEST,
-        ("corpora.{}.kind", "corpora.{}.language", "corpora.{}.split", "corpora.{}.limit", "segmentation"),
-    ),
-    "tokenizer": Stage(
-        lambda params: tuple(params.tokenizers),
-        lambda layout, params, name: layout.tokenizer(name) / MANIFEST,
-        ("tokenizers.{}",),
-    ),
-    "encode": Stage(
-        lambda params: tuple(pairs(params)),
-        lambda layout, params, pair: layout.encoded(*pairs(params)[pair]) / MANIFEST,
-        (),
-    ),
-    "catalogue": Stage(
-        _once,
-        lambda layout, params, _: layout.catalogue(layout.all_nbest),
-        ("names.nbest", "names.tasks", "evaluate.rerank", "evaluate.attention", "runtime.models"),
-    ),
-    "tasks": Stage(
-        lambda params: tuple(params.tasks),
-        lambda layout, params, name: layout.task(params.tasks[name].kind, name) / MANIFEST,
-        ("data.root", "tasks.{}"),
-    ),
-    "translate": Stage(
-        lambda params: tuple(params.translators), _rows("translate"), ("translators.{}", "device", "threads")
-    ),
-    "recognise": Stage(
-        lambda params: tuple(params.recognisers),
-        lambda layout, params, name: layout.recognised(name) / MANIFEST,
-        ("recognisers.{}", "device", "threads"),
-    ),
-    "nbest": Stage(
-        lambda params: tuple(params.nbest),
-        lambda layout, params, name: layout.nbest(name) / MANIFEST,
-        (
-            *("nbest.{}.format", "nbest.{}.folder", "nbest.{}.dev", "nbest.{}.test", "nbest.{}.metric"),
-            *("nbest.{}.bleu", "nbest.{}.beam", "nbest.{}.hypotheses", "nbest.{}.skip_malformed"),
-            *("nbest.{}.skip_missing", "nbest.{}.scores_are"),
-        ),
-    ),
-    "pretrain": Stage(
-        lambda params: tuple(params.models), _rows("pretrain"), ("models.{}", "seeds", "device", "threads")
-    ),
-    "perplexity": Stage(
-        lambda params: tuple(params.models),
-        _rows("perplexity"),
-        ("perplexity", "bootstrap", "device", "threads"),
-    ),
-    "compare-losses": Stage(_once, _rows("compare-losses"), ("names.models", "seeds", "bootstrap")),
-    "pretrained": Stage(
-        lambda params: tuple(params.pretrained),
-        lambda layout, params, name: layout.pretrained(name) / MANIFEST,
-        ("pretrained.{}",),
-    ),
-    "ngram": Stage(
-        lambda params: tuple(params.ngrams),
-        _rows("ngram"),
-        ("ngrams.{}", "perplexity.tokens_per_document", "bootstrap", "seeds"),
-    ),
-    "rerank": Stage(
-        lambda params: tuple(params.evaluate.rerank),
-        _rows("rerank"),
-        (
-            *("rerank.weights", "rerank.score", "rerank.unknown", "rerank.lengths", "judging"),
-            *("seeds", "bootstrap", "device", "threads"),
-        ),
-    ),
-    "combine": Stage(
-        _once,
-        _rows("combine"),
-        (
-            *("rerank.weights", "rerank.lengths", "rerank.combine", "judging", "evaluate.rerank"),
-            *("seeds", "bootstrap"),
-        ),
-    ),
-    "compare": Stage(
-        _once, _rows("compare"), ("rerank.combine", "judging", "evaluate.rerank", "seeds", "bootstrap")
-    ),
-    "sts": Stage(
-        lambda params: tuple(params.evaluate.sts), _rows("sts"), ("seeds", "bootstrap", "device", "threads")
-    ),
-    "wordsim": Stage(
-        lambda params: tuple(params.evaluate.wordsim), _rows("wordsim"), ("bootstrap", "device", "threads")
-    ),
-    "finetune": Stage(
-        lambda params: tuple(params.evaluate.finetune),
-        _rows("finetune"),
-        ("finetune", "bootstrap", "device", "threads"),
-    ),
-    "baselines": Stage(
-        _once,
-        _rows("baselines"),
-        (
-            *("names.corpora", "names.tokenizers", "judging", "rerank.lengths", "bootstrap"),
-            *("finetune.folds", "word2vec", "perplexity.tokens_per_document", "seeds", "glue.limit"),
-            *("nli.sets", "nli.limit", "squad.epochs", "squad.held_out", "squad.train_limit"),
-            *("squad.judged_limit", "squad.max_answer"),
-            *("race.epochs", "race.train_limit", "race.judged_limit"),
-        ),
-    ),
-    "vectors": Stage(
-        lambda params: tuple(params.vectors),
-        _rows("vectors"),
-        ("data.root", "vectors.{}", "bootstrap", "seeds"),
-    ),
-    "glue": Stage(
-        lambda params: tuple(params.evaluate.glue), _rows("glue"), ("glue", "bootstrap", "device", "threads")
-    ),
-    "nli": Stage(
-        lambda params: tuple(params.evaluate.nli), _rows("nli"), ("nli", "bootstrap", "device", "threads")
-    ),
-    "squad": Stage(
-        lambda params: tuple(params.evaluate.squad),
-        _rows("squad"),
-        ("squad", "segmentation", "bootstrap", "device", "threads"),
-    ),
-    "race": Stage(
-        lambda params: tuple(params.evaluate.race),
-        _rows("race"),
-        ("race", "segmentation", "bootstrap", "device", "threads"),
-    ),
-    "blimp": Stage(
-        lambda params: tuple(params.evaluate.blimp),
-        _rows("blimp"),
-        ("blimp", "seeds", "bootstrap", "device", "threads"),
-    ),
-    "attention": Stage(
-        lambda params: tuple(params.evaluate.attention),
-        _rows("attention"),
-        ("attention", "bootstrap", "device", "threads"),
-    ),
-    "runtime": Stage(
-        _once, lambda layout, params, _: layout.timed, ("runtime", "seeds", "bootstrap", "threads", "device")
-    ),
-}
-
-
-def instances(params: Params) -> list[tuple[str, str]]:
-    """Every (stage, variant) that the settings ask for, in the pipeline's order, the report apart."""
-    return [(name, variant) for name, stage in STAGES.items() for variant in stage.variants(params)]
-
-
-def record(params: Params, stage: str, variant: str, layout: Layout | None = None) -> Path:
-    """The file that says what a stage instance made."""
-    return STAGES[stage].record(layout or Layout(params.experiment), params, variant)

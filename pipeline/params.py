@@ -7,9 +7,12 @@ sections are classes of :mod:`quartet.config`.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
 from collections.abc import Mapping
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
+from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from quartet.config.evaluation import Attention, Blimp, Perplexity, Pretrained, Runtime, Vectors, Word2Vec
@@ -145,6 +148,16 @@ class Params:
         """By set of N-best lists how it is judged and reranked, without where it comes from and what is said of it."""
         keys = ("metric", "bleu", "normalise", "score", "weights")
         return {name: {key: getattr(one, key) for key in keys} for name, one in self.nbest.items()}
+
+    @property
+    def reported(self) -> str:
+        """A digest of all that the report says or draws of the settings: dvc.lock would repeat every model there."""
+        sections = (
+            *(self.names, self.experiment, self.seeds, self.corpora),
+            *(self.models, self.nbest, self.evaluate, self.runtime.models),
+        )
+        text = json.dumps(TypeAdapter(list[Any]).dump_python(list(sections), mode="json"), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def entry(entries: Mapping[str, Entry], name: str, section: str) -> Entry:

@@ -18,10 +18,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.layout import MANIFEST, STAGES, TOKENIZER, Layout
+from pipeline import dvc_yaml
+from pipeline.layout import MANIFEST, TOKENIZER, Layout
 from pipeline.loading import load
 from pipeline.params import Params
 from pipeline.run import choose_device, main
+from pipeline.stages import STAGES
 from quartet.errors import InputError
 from quartet.files import read_jsonl
 from quartet.runtime.peak import matrix_product_peak
@@ -176,8 +178,8 @@ def plan(params: Params, layout: Layout, name: str, machine: Machine, speed: Spe
 def other_stages(params: Params, layout: Layout) -> list[dict[str, Any]]:
     """For each other stage of the settings its instances, how many were measured, and their hours (None: none was)."""
     found = []
-    for name, stage in STAGES.items():
-        variants = stage.variants(params)
+    for name in STAGES:
+        variants = dvc_yaml.variants(params, name)
         if name == TRAINING or not variants:
             continue
         seconds = [

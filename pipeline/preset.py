@@ -74,22 +74,21 @@ def changed_sources(params: Params, layout: Layout) -> list[str]:
     DVC cannot see this: a source may be a package or an address, so it is a setting and not a dependency.
     """
     root = Path(params.data.root)
-    sources: dict[str, dict[str, tuple[Source, Path]]] = {
-        f"download@{name}": {"": (corpus, layout.raw(name))} for name, corpus in params.corpora.items()
-    }
+    sources: list[tuple[str, str, Source, Path]] = [
+        (f"download@{name}", "", corpus, layout.raw(name)) for name, corpus in params.corpora.items()
+    ]
     for name, task in params.tasks.items():
         folder = layout.task(task.kind, name)
-        sources[f"tasks@{name}"] = {role: (source, folder) for role, source in task.files.items()}
+        sources += [("tasks", role, source, folder) for role, source in task.files.items()]
     changed = []
-    for stage, parts in sources.items():
-        for role, (source, folder) in parts.items():
-            path = root / source.source
-            if not path.exists() or not (folder / MANIFEST).is_file():
-                continue
-            manifest = read_json(folder / MANIFEST)
-            known = (manifest.get("files", {}).get(role, {}) if role else manifest).get("sha256")
-            if known is None or (source.sha256 is None and tree_sha256(path) != known):
-                changed.append(stage)
+    for stage, role, source, folder in sources:
+        path = root / source.source
+        if not path.exists() or not (folder / MANIFEST).is_file():
+            continue
+        manifest = read_json(folder / MANIFEST)
+        known = (manifest.get("files", {}).get(role, {}) if role else manifest).get("sha256")
+        if known is None or (source.sha256 is None and tree_sha256(path) != known):
+            changed.append(stage)
     return [*dict.fromkeys(changed), *changed_models(params, layout)]
 
 

@@ -11,57 +11,23 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline.layout import Layout, instances, record
+from pipeline import dvc_yaml
+from pipeline.layout import Layout
 from pipeline.params import TASK_STAGES, Params
 from pipeline.progress import say
 
-#: Where outputs lie below artifacts/<experiment>; one is moved as a whole.
-PLACES = (
-    *("raw/*", "segments/*", "tokenizers/*", "encoded/*/*", "tasks/*/*", "nbest/*"),
-    *("translations/*", "translators/*", "recognised/*", "models/*", "vectors/*"),
-    *("rows/*.jsonl", "rows/*/*.jsonl", "losses/*.jsonl", "curves/*.csv", "curves/*/*.csv"),
-    *(
-        "runtime.json",
-        "rescored/*",
-        "combined",
-        "glue/*",
-        "predictions/*/*",
-        "attention/*",
-        "runtime-inputs/*",
-    ),
-)
+#: Where outputs lie; one is moved as a whole.
+ARTIFACTS = "artifacts/${experiment}/"
+#: All sets are one output, but each is set apart by itself.
+SETS, EACH_SET = "tasks", "tasks/*/*"
 
 
 def outputs(params: Params, layout: Layout) -> set[Path]:
-    """Every file and folder below artifacts/<experiment> that dvc.yaml names as an output for these settings."""
-    found = {layout.combined, layout.timed, *map(layout.catalogue, catalogued(layout))}
-    found |= {
-        path if path.suffix == ".jsonl" else path.parent
-        for path in (
-            record(params, stage, variant, layout)
-            for stage, variant in instances(params)
-            if stage not in ("catalogue", "runtime")
-        )
-    }
-    for name in params.models:
-        found |= {layout.models / name, layout.curve(name), layout.losses(name)}
-    found |= {layout.ngram(name) for name in params.ngrams}
-    for name in params.translators:
-        found |= {layout.translations(name), layout.translator(name), layout.translator_curve(name)}
-    found |= {layout.vectors(name) for name in params.vectors}
-    for name in params.evaluate.rerank:
-        found |= {layout.rescored(name), layout.wer_curve(name)}
-    found |= {layout.glue(name) for name in params.evaluate.glue}
-    for stage in ("squad", "race"):
-        found |= {layout.predictions(stage, name) for name in getattr(params.evaluate, stage)}
-    found |= {layout.runtime_inputs(name) for name in params.runtime.models}
-    return found | {layout.attention(name) for name in params.evaluate.attention}
-
-
-def catalogued(layout: Layout) -> list[Path]:
-    """The folders that have a catalogue of what belongs in them."""
-    kinds = [layout.tasks(kind) for several in TASK_STAGES.values() for kind in several]
-    return [layout.all_nbest, layout.all_rescored, layout.all_attention, layout.all_runtime_inputs, *kinds]
+    """Every file and folder below artifacts/<experiment> that is an output for these settings, and each set."""
+    made = {layout.base / path for path in dvc_yaml.outputs(params)}
+    sets = {layout.task(task.kind, name) for name, task in params.tasks.items()}
+    sets |= {layout.catalogue(layout.tasks(kind)) for kinds in TASK_STAGES.values() for kind in kinds}
+    return {path for path in made if path.is_relative_to(layout.artifacts)} - {layout.all_tasks} | sets
 
 
 def set_apart(params: Params, layout: Layout) -> None:
@@ -85,9 +51,9 @@ def set_apart(params: Params, layout: Layout) -> None:
 
 def present(layout: Layout) -> Iterator[Path]:
     """What lies where outputs do."""
-    for place in PLACES:
+    for place in (EACH_SET, *dvc_yaml.places(ARTIFACTS)):
         for path in sorted(layout.artifacts.glob(place)):
-            if not path.name.startswith("."):
+            if place != SETS and not path.name.startswith("."):
                 yield path
 
 

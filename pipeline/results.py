@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipeline.layout import STAGES, Layout
+from pipeline import dvc_yaml
+from pipeline.layout import Layout
 from pipeline.params import Params
 from quartet.files import sha256
 from quartet.results import Measure, Result, read_results
@@ -70,7 +71,7 @@ def read_rows(params: Params, stages: tuple[str, ...], layout: Layout | None = N
     return [
         row
         for stage in stages
-        for variant in STAGES[stage].variants(params)
+        for variant in dvc_yaml.variants(params, stage)
         for row in read_results(layout.rows(stage, variant))
     ]
 

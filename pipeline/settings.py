@@ -22,7 +22,7 @@ SETTINGS, PARAMS = Path("artifacts/settings.json"), Path("params.yaml")
 #: DVC sets it for what it runs.
 DVC_STAGE = "DVC_STAGE"
 #: Parts of the settings that stages depend on in the place of whole entries: see :class:`pipeline.params.Params`.
-PARTS = ("names", "judging")
+PARTS = ("names", "judging", "reported")
 WRITE = "run `dvc repro settings`"
 
 

@@ -1,7 +1,7 @@
 """What every stage shares: what it says of itself, how long it took, and who hears what the library warns of.
 
-A stage writes files and returns; MLflow is told of them by the report, which comes last. The stages of `LIVE` take
-minutes: MLflow sees them while they run. All others start without importing it.
+A stage writes files and returns; MLflow is told of them by the report, which comes last. Those that take
+minutes are `live`: MLflow sees them while they run. All others start without importing it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from pipeline.layout import MANIFEST, STAGES, Layout, record
+from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params
 from pipeline.progress import say
+from pipeline.stages import STAGES, record, stage_named
 from pipeline.timing import (
     BETWEEN,
     START_UP,
@@ -30,9 +31,6 @@ from pipeline.tracked.inputs import in_words, inputs
 from pipeline.tracked.names import run_name
 from pipeline.tracked.repro import of_dvc, process_start
 from quartet.files import sha256
-
-#: Stages that MLflow sees while they run: what trains, or listens, for minutes; and the report, which tells the rest.
-LIVE = frozenset({"translate", "recognise", "pretrain", "glue", "nli", "squad", "race", "report"})
 
 Point = tuple[str, float, int]
 """A metric's name, its value and its step."""
@@ -58,13 +56,13 @@ class Run:
         self._watcher = watcher
 
     def metric(self, name: str, value: float, step: int = 0) -> None:
-        """Report one point of a curve while it is drawn; only the stages of `LIVE` are seen."""
+        """Report one point of a curve while it is drawn; only live stages are seen."""
         assert math.isfinite(value), f"{name}: {value} is no number"
         if self._watcher is not None:
             self._watcher.metrics([(name, value, step)])
 
     def tag(self, name: str, value: str) -> None:
-        """Report a fact that no output holds; only the stages of `LIVE` are seen."""
+        """Report a fact that no output holds; only live stages are seen."""
         if self._watcher is not None:
             self._watcher.tags({name: value})
 
@@ -93,7 +91,7 @@ def stage_run(params: Params, stage: str, variant: str = "", *, resume: Path | N
         resume: the folder of an interrupted training, whose run goes on.
 
     Raises:
-        InputError: MLflow cannot be reached, for a stage of `LIVE`.
+        InputError: MLflow cannot be reached, for a live stage.
     """
     layout = Layout(params.experiment)
     read = inputs(params, layout, stage, variant)
@@ -119,14 +117,14 @@ def stage_run(params: Params, stage: str, variant: str = "", *, resume: Path | N
                 say(f"{run_name(stage, variant)} took {seconds:.1f} s -> {place}")
         finally:
             logging.getLogger("quartet").removeHandler(warned)
-    if stage in LIVE:
+    if stage_named(stage).live:
         run.stopwatch.add(TELLING, time.time() - started - seconds)
     write_end(layout, dvc)
 
 
 @contextmanager
 def _watched(params: Params, stage: str, variant: str, resume: Path | None) -> Iterator[Watcher | None]:
-    if stage in LIVE:
+    if stage_named(stage).live:
         from pipeline.tracked.runs import live, reported, tell  # MLflow, which takes seconds to import
 
         with live(params, stage, variant, resume) as watcher:

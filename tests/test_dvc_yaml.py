@@ -1,4 +1,4 @@
-"""dvc.yaml says the same as the imports of its scripts and as pipeline/layout.py."""
+"""dvc.yaml says the same as the imports of its scripts, as pipeline/layout.py, and to us the same as to DVC."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import pytest
 
 import pipeline.code
 import pipeline.settings
-from pipeline.layout import REPORT, STAGES, Layout, instances, record
+from pipeline import dvc_yaml
+from pipeline.layout import REPORT, Layout
 from pipeline.loading import load
-from pipeline.removed import PLACES, outputs
+from pipeline.removed import ARTIFACTS, outputs
+from pipeline.stages import instances, record
 from quartet.config.loading import read_yaml
 from tests.imports import ROOT
 
@@ -92,9 +94,13 @@ def test_what_a_removed_entry_had_made_is_known_by_what_dvc_yaml_makes(preset: s
     for stages in resolved_with(preset, tmp_path):
         outs = [Path(out.def_path) for stage in stages.values() for out in stage.outs]
         below = {path for path in outs if path.is_relative_to(layout.artifacts)}
-        assert outputs(params, layout) == below
+        sets = outputs(params, layout) - below
+        assert dvc_yaml.outputs(params) == set(outs)
+        assert outputs(params, layout) - sets == below - {layout.all_tasks}
+        assert all(path.parent.parent == layout.all_tasks for path in sets)
         for path in below:
-            assert any(path.relative_to(layout.artifacts).match(place) for place in PLACES), path
+            places = dvc_yaml.places(ARTIFACTS)
+            assert any(path.relative_to(layout.artifacts).match(place) for place in places), path
 
 
 def test_the_settings_that_are_logged_are_those_that_re_run_a_stage(resolved: dict[str, Any]) -> None:
@@ -108,7 +114,10 @@ def test_the_settings_that_are_logged_are_those_that_re_run_a_stage(resolved: di
             if isinstance(dep, ParamsDependency) and dep.def_path == SETTINGS
             for key in dep.params
         }
-        assert tracked == {key.replace("{}", variant) for key in STAGES[stage].params}, (stage, variant)
+        assert tracked == {key.replace("{}", variant) for key in dvc_yaml.settings_keys(stage)}, (
+            stage,
+            variant,
+        )
 
 
 def test_the_other_places_are_the_layouts(resolved: dict[str, Any]) -> None:
@@ -122,7 +131,7 @@ def test_the_other_places_are_the_layouts(resolved: dict[str, Any]) -> None:
     assert layout.curve("tta") in outs("pretrain@tta")
     assert layout.raw("wikipedia-sample") in outs("download@wikipedia-sample")
     assert layout.encoded("wikipedia-sample", "wordpiece-1k") in outs("encode@wikipedia-sample-wordpiece-1k")
-    assert layout.task("classification", "polarity") in outs("tasks@polarity")
-    assert layout.catalogue(layout.all_nbest) in outs("catalogue")
+    assert outs("tasks") == {layout.all_tasks}
+    assert layout.catalogue(layout.all_nbest) in outs("settings")
     assert all(path.parent == layout.report for path in outs("report"))
     assert {path.name for path in outs("report")} == set(REPORT), "the times are no output"

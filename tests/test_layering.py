@@ -60,7 +60,6 @@ WITHOUT_TORCH = {
     "segment",
     "tokenizer",
     "encode",
-    "catalogue",
     "tasks",
     "nbest",
     "ngram",

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.layout import instances
 from pipeline.loading import load
 from pipeline.params import Params
+from pipeline.stages import instances
 from quartet.config.model import Model
 from tests.imports import ROOT
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pipeline.layout import instances, pairs
+from pipeline.layout import pairs
 from pipeline.lists import combined_name
 from pipeline.params import Params
-from pipeline.tracked.inputs import KINDS, ON_LISTS
-from pipeline.tracked.names import WITHOUT_MODEL, stage_params
+from pipeline.stages import instances, stage_named
+from pipeline.tracked.names import settings_under, stage_params
 
 Instance = tuple[str, str]
 
@@ -23,6 +23,9 @@ def settings_of(params: Params, system: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for instance in dict.fromkeys(each for one in own for each in read_by(params, one)):
         found |= stage_params(params, *instance, named=True)
+    for name, task in params.tasks.items():
+        if any(task.kind in stage_named(stage).sets for stage, _ in own):
+            found |= settings_under(params, f"tasks.{name}", f"tasks.{name}")
     for instance in own:
         found |= stage_params(params, *instance)
     return found
@@ -32,7 +35,7 @@ def stages_of(params: Params, system: str) -> Iterator[Instance]:
     """The stage instances that figures of a system come from."""
     entries = [*params.models, *params.pretrained, *params.ngrams]
     if system in entries:
-        yield from ((s, v) for s, v in instances(params) if v == system and s not in WITHOUT_MODEL)
+        yield from ((s, v) for s, v in instances(params) if v == system and stage_named(s).of_models)
     elif system in params.vectors:
         yield "vectors", system
     elif system in params.translators:
@@ -47,7 +50,7 @@ def stages_of(params: Params, system: str) -> Iterator[Instance]:
 
 
 def read_by(params: Params, instance: Instance) -> Iterator[Instance]:
-    """The stage instances that brought the text, the lists and the sets that a stage instance reads."""
+    """The stage instances that brought the text and the lists that a stage instance reads."""
     stage, variant = instance
     source = params.models.get(variant) or params.ngrams.get(variant)
     if stage in ("pretrain", "ngram") and source is not None:
@@ -55,10 +58,8 @@ def read_by(params: Params, instance: Instance) -> Iterator[Instance]:
     elif stage == "baselines":
         for corpus, tokenizer in pairs(params).values():
             yield from _text(corpus, tokenizer)
-    if stage in ON_LISTS:
+    if stage_named(stage).lists:
         yield from (("nbest", name) for name in params.nbest)
-    for kind in KINDS.get(stage, ()):
-        yield from (("tasks", name) for name, task in params.tasks.items() if task.kind == kind)
 
 
 def _text(corpus: str, tokenizer: str) -> Iterator[Instance]:

@@ -8,17 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.layout import MANIFEST, Layout, pairs
-from pipeline.params import TASK_STAGES, Params, TaskKind
+from pipeline.params import Params
+from pipeline.stages import stage_named
 from quartet.files import read_json, sha256
 
-#: Stages that read the N-best lists.
-ON_LISTS = ("rerank", "combine", "compare", "baselines")
-#: Stages that read sets of these kinds, beside those of TASK_STAGES.
-KINDS: dict[str, tuple[TaskKind, ...]] = {
-    **TASK_STAGES,
-    "vectors": TASK_STAGES["sts"],
-    "baselines": tuple(kind for kinds in TASK_STAGES.values() for kind in kinds),
-}
 #: What is said of an input, of what its manifest counts.
 COUNTED = ("bytes", "documents", "sentences", "tokens", "lists", "hypotheses", "items")
 
@@ -80,10 +73,10 @@ def _inputs(params: Params, layout: Layout, stage: str, variant: str) -> Iterato
     elif stage == "compare-losses":
         for corpus, tokenizer in dict.fromkeys((one.corpus, one.tokenizer) for one in params.models.values()):
             yield from _parts(f"{corpus}/{tokenizer}", layout.encoded(corpus, tokenizer), ("test",))
-    if stage in ON_LISTS:
+    if stage_named(stage).lists:
         for name in params.nbest:
             yield from _parts(name, layout.nbest(name), ("dev", "test"))
-    for kind in KINDS.get(stage, ()):
+    for kind in stage_named(stage).sets:
         for name, task in params.tasks.items():
             if task.kind == kind:
                 yield from _parts(name, layout.task(kind, name), ("all",))

@@ -7,25 +7,14 @@ import subprocess
 from collections.abc import Iterator
 from typing import Any
 
-from pipeline.layout import STAGES
+from pipeline import dvc_yaml
 from pipeline.params import Params
+from pipeline.stages import STAGES, stage_named
 from quartet.results import Result
 
 MOST_KEY, MOST_VALUE = 250, 5000
 #: What is logged with the report, which is no entry of STAGES: it leaves no record for others.
 REPORT_PARAMS = ("experiment", "seeds", "bootstrap", "evaluate")
-#: Stages whose variants are no models, whatever their names.
-WITHOUT_MODEL = (
-    "download",
-    "segment",
-    "tokenizer",
-    "encode",
-    "tasks",
-    "nbest",
-    "translate",
-    "recognise",
-    "vectors",
-)
 
 
 def run_name(stage: str, variant: str) -> str:
@@ -44,7 +33,7 @@ def run_tags(params: Params, stage: str, variant: str) -> dict[str, str]:
         "mlflow.source.name": f"stages.{stage.replace('-', '_')}",
         "mlflow.source.git.commit": commit.removesuffix("+"),
     }
-    if stage not in WITHOUT_MODEL:
+    if stage_named(stage).of_models:
         tags |= model_tags(params, variant)
     return tags
 
@@ -75,13 +64,18 @@ def stage_params(params: Params, stage: str, variant: str, named: bool = False) 
     ``models.layers``.
     """
     flat: dict[str, str] = {}
-    for key in STAGES[stage].params if stage in STAGES else REPORT_PARAMS:
-        value: Any = params
-        for part in key.split("."):
-            name = variant if part == "{}" else part
-            value = value[name] if isinstance(value, dict) else getattr(value, name)
-        flat.update(_flat(key.replace("{}", variant) if named else key.replace(".{}", ""), _plain(value)))
+    for key in dvc_yaml.settings_keys(stage) if stage in STAGES else REPORT_PARAMS:
+        full = key.replace("{}", variant)
+        flat |= settings_under(params, full, full if named else key.replace(".{}", ""))
     return flat
+
+
+def settings_under(params: Params, key: str, shown: str) -> dict[str, str]:
+    """The settings at a key such as ``models.tta``, flat, each under the name `shown` and what is below it."""
+    value: Any = params
+    for name in key.split("."):
+        value = value[name] if isinstance(value, dict) else getattr(value, name)
+    return dict(_flat(shown, _plain(value)))
 
 
 def numbers(value: Any, path: str = "") -> Iterator[tuple[str, float]]:

@@ -13,9 +13,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
-from pipeline.layout import Layout, instances
+from pipeline.layout import Layout
 from pipeline.mlflow import Store, in_copy
 from pipeline.params import Params
+from pipeline.stages import instances
 from pipeline.tracked import models, repro
 from pipeline.tracked.columns import columns_of, mean, points_of, reading_of
 from pipeline.tracked.depends import settings_of

@@ -34,11 +34,11 @@ def row(params: Params, table: str, system: str, value: float = 0.5) -> Result:
 
 def write_all(params: Params) -> Layout:
     """One row for every stage instance of the settings."""
-    from pipeline.layout import STAGES
+    from pipeline import dvc_yaml
 
     layout = Layout(params.experiment)
     for stage in MEASURING:
-        for variant in STAGES[stage].variants(params):
+        for variant in dvc_yaml.variants(params, stage):
             write_results(layout.rows(stage, variant), [row(params, stage, variant or "first-pass")])
     return layout
 

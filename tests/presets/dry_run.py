@@ -23,10 +23,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.layout import Layout, instances, pairs
+from pipeline.layout import Layout, pairs
 from pipeline.loading import load
 from pipeline.params import Params
 from pipeline.settings import write
+from pipeline.stages import instances
 from quartet.config.loading import read_yaml
 from quartet.results import read_results
 from tests.imports import ROOT
@@ -97,7 +98,7 @@ def dry_run(preset: str, folder: Path, dvc: bool = False) -> DryRun:
     else:
         params, lacks = prepare(preset, folder)
         with chosen(folder):
-            for stage, variant in [*instances(params), ("report", "")]:
+            for stage, variant in [("settings", ""), *instances(params), ("report", "")]:
                 run(params, stage, variant)
     rows = read_results(Layout(params.experiment, folder).report / "results.jsonl")
     return DryRun(

@@ -134,7 +134,7 @@ def test_no_list_no_task_and_nothing_to_evaluate_is_fine(pipeline: Pipeline) -> 
     from pipeline.loading import load
 
     load(pipeline.folder / "params.yaml")
-    assert pipeline.repro() == {"settings", "catalogue", "baselines", "runtime"} | AFTER_RERANKING
+    assert pipeline.repro() == {"settings", "tasks", "baselines", "runtime"} | AFTER_RERANKING
 
 
 #: What follows from other text.

@@ -46,7 +46,7 @@ def test_the_hubs_table_and_a_gzipped_text_are_told_apart_by_their_endings(works
     layout = add(workspace, stsb("dev.v1.csv.gz"))
     (workspace / "dev.v1.csv.gz").write_bytes(gzip.compress("".join(PAIRS).encode()))
     only_sets_of_mine(workspace)
-    tasks("mine")
+    tasks()
     ((name, splits),) = sets_of("sts", load(), layout)
     assert name == "mine"
     assert [(pair.first, pair.second, pair.score) for pair in splits["dev"]] == [
@@ -58,7 +58,7 @@ def test_the_hubs_table_and_a_gzipped_text_are_told_apart_by_their_endings(works
     pyarrow.parquet.write_table(table, workspace / "dev.parquet")
     path = workspace / "params.yaml"
     path.write_text(path.read_text().replace("dev.v1.csv.gz", "dev.parquet"))
-    tasks("mine")
+    tasks()
     ((_, splits),) = sets_of("sts", load(), layout)
     assert [(pair.first, pair.second) for pair in splits["dev"]] == [("a", "b")]
 
@@ -82,7 +82,7 @@ def test_an_absent_set_is_named_with_the_way_to_get_it_and_read_when_it_has_come
 ) -> None:
     layout = add(workspace, stsb("dev.csv"))
     only_sets_of_mine(workspace)
-    tasks("mine")
+    tasks()
     assert "mine: not available: dev.csv: no such file or folder; to be had from" in capsys.readouterr().err
     assert list(sets_of("sts", load(), layout)) == []
     manifest = read_json(layout.task("sts", "mine") / MANIFEST)
@@ -90,8 +90,8 @@ def test_an_absent_set_is_named_with_the_way_to_get_it_and_read_when_it_has_come
     assert "stsb" in manifest["obtain"]
     assert changed_sources(load(), layout) == []
     (workspace / "dev.csv").write_text("".join(PAIRS))
-    assert changed_sources(load(), layout) == ["tasks@mine"]
-    tasks("mine")
+    assert changed_sources(load(), layout) == ["tasks"]
+    tasks()
     assert changed_sources(load(), layout) == []
     assert len(dict(sets_of("sts", load(), layout))) == 1
 
@@ -100,14 +100,14 @@ def test_a_set_of_gensim_that_is_absent_is_an_error(workspace: Path) -> None:
     path = workspace / "params.yaml"
     path.write_text(path.read_text().replace("test_data/lee.cor", "test_data/leo.cor"))
     with pytest.raises(InputError, match=r"has no such file"):
-        tasks("lee")
+        tasks()
 
 
 def test_a_malformed_set_is_refused_with_the_users_own_name_of_the_file(workspace: Path) -> None:
     layout = add(workspace, stsb("dev.csv"))
     (workspace / "dev.csv").write_text(PAIRS[0] + "A dog.,A cat.,often\n")
     with pytest.raises(InputError, match=r'^dev\.csv:2: .*"often" is not a number'):
-        tasks("mine")
+        tasks()
     assert not layout.task("sts", "mine").exists()
 
 
@@ -123,7 +123,7 @@ def test_a_malformed_set_is_refused_with_the_users_own_name_of_the_file(workspac
 def test_entries_that_cannot_be_are_refused(workspace: Path, old: str, new: str, expected: str) -> None:
     add(workspace, stsb("dev.csv").replace(old, new))
     with pytest.raises(InputError, match=expected):
-        tasks("mine")
+        tasks()
 
 
 def test_a_file_on_the_hub_is_asked_for_by_name_revision_and_path(

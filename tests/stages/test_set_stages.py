@@ -10,18 +10,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipeline.fetch import fetch
 from pipeline.layout import MANIFEST, Layout
 from pipeline.loading import load
 from pipeline.params import TASK_STAGES
 from pipeline.task_sets import KINDS, sets_of
+from quartet.config.text import Source
 from quartet.errors import InputError
 from quartet.files import read_json
 from quartet.nbest.formats import jsonl
 from quartet.tasks.published import KINDS as PUBLISHED
 from quartet.tasks.sts.data import SimilaritySet
 from quartet.tasks.wordsim.data import WordPairs
-from stages.catalogue import catalogue
 from stages.nbest import nbest
+from stages.settings import settings
 from stages.tasks import tasks
 
 LISTS = {
@@ -48,8 +50,7 @@ def layout(workspace: Path) -> Layout:
 
 def test_gensims_sets_are_what_they_were(layout: Layout) -> None:
     params = load()
-    for name in params.tasks:
-        tasks(name)
+    tasks()
     ((name, lee),) = sets_of("documents-similarity", params, layout)
     assert isinstance(lee, SimilaritySet)
     assert (name, len(lee.texts), len(lee.gold)) == ("lee", 50, 1225)
@@ -70,14 +71,14 @@ def test_gensims_sets_are_what_they_were(layout: Layout) -> None:
 def test_a_set_with_the_wrong_content_is_refused(layout: Layout, workspace: Path) -> None:
     change(workspace, "sha256: a878", "sha256: b878")
     with pytest.raises(InputError, match=r"lee\.cor: the wrong content: sha256 b878"):
-        tasks("lee")
+        tasks()
     assert not layout.task("documents-similarity", "lee").exists()
 
 
 def test_a_set_without_a_file_that_its_kind_wants_is_refused(layout: Layout, workspace: Path) -> None:
     change(workspace, "      pairs:", "      pears:")
     with pytest.raises(InputError, match=r"tasks.wordsim353.files: word-similarity wants pairs, not pears"):
-        tasks("wordsim353")
+        tasks()
 
 
 def test_a_malformed_set_is_refused_before_it_is_kept(layout: Layout, workspace: Path) -> None:
@@ -85,8 +86,33 @@ def test_a_malformed_set_is_refused_before_it_is_kept(layout: Layout, workspace:
     source = (workspace / "params.yaml").read_text().split("pairs: {source: ")[1].split("}")[0]
     change(workspace, source, "mine.tsv, sha256: null")
     with pytest.raises(InputError, match=r"^mine\.tsv:2: two words and a score"):
-        tasks("wordsim353")
+        tasks()
     assert not layout.task("word-similarity", "wordsim353").exists()
+
+
+def test_what_is_there_with_its_checksum_is_not_fetched_again_and_the_rest_is(
+    layout: Layout, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (workspace / "mine.tsv").write_text("cat\tdog\t3\n")
+    text = (workspace / "params.yaml").read_text()
+    pairs = text.split("pairs: {source: ")[1].split("}")[0]
+    change(workspace, pairs, "mine.tsv, sha256: null")
+    tasks()
+    fetched: list[str] = []
+
+    def noted(source: Source, *where: object) -> dict[str, object]:
+        fetched.append(source.source)
+        return fetch(source, *where)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("stages.tasks.fetch", noted)
+    tasks()
+    assert {"mine.tsv"} == {source for source in fetched if not source.startswith("data/examples")}
+    (layout.task("documents-similarity", "lee") / "texts").write_text("of somebody else")
+    fetched.clear()
+    tasks()
+    again = {Path(source).name for source in fetched if not source.startswith("data/examples")}
+    assert again == {"mine.tsv", "lee.cor"}
+    assert read_json(layout.all_tasks / MANIFEST)["lee"]["items"] == 1225
 
 
 def test_lists_are_kept_in_one_form_whatever_they_came_in(layout: Layout) -> None:
@@ -188,7 +214,8 @@ def test_an_unknown_format_names_the_nearest(layout: Layout, workspace: Path) ->
 def test_the_catalogue_names_what_there_is_even_where_there_is_nothing(
     layout: Layout, workspace: Path
 ) -> None:
-    catalogue()
+    settings()
+    tasks()
     assert read_json(layout.catalogue(layout.all_nbest)) == ["sample-speech"]
     assert read_json(layout.catalogue(layout.tasks("word-similarity"))) == ["simlex999", "wordsim353"]
     text = (workspace / "params.yaml").read_text()
@@ -197,7 +224,8 @@ def test_the_catalogue_names_what_there_is_even_where_there_is_nothing(
     for stage in ("rerank", *TASK_STAGES):
         text = re.sub(rf"\n  {stage}: \[.*\]", f"\n  {stage}: []", text)
     (workspace / "params.yaml").write_text(text)
-    catalogue()
+    settings()
+    tasks()
     for folder in (layout.all_nbest, *(layout.tasks(kind) for kind in (*KINDS, *PUBLISHED))):
         assert read_json(layout.catalogue(folder)) == []
     assert set(itertools.chain(*TASK_STAGES.values())) == {*KINDS, *PUBLISHED}

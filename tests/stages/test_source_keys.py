@@ -199,7 +199,7 @@ def test_the_files_of_a_set_lie_below_the_root(world: World, root: str) -> None:
     source = {"source": "pairs.tsv", "sha256": None}
     task = {"kind": "word-similarity", "license": "made up", "files": {"pairs": source}}
     world.set(tasks__words=task, data__root=root)
-    world.start("tasks", "words")
+    world.start("tasks")
     text = Path(LAYOUT.task("word-similarity", "words") / "pairs").read_text()
     assert text.split() == ["cat", "dog", {".": "3", "elsewhere": "4"}[root]]
     assert json.loads((LAYOUT.task("word-similarity", "words") / "manifest.json").read_text())["items"] == 1

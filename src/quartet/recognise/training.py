@@ -122,7 +122,7 @@ class TranslationModule(WatchedModule):
     def training_step(self, batch: PairBatch, batch_idx: int) -> Tensor:
         """A part's share of the step's loss: summed over its targets, divided by those of a mean step."""
         step = self.global_step
-        torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, step, batch.part))
+        randomness.restart(self.seed, randomness.DROPOUT, step, batch.part)
         loss = self.loss(batch, self.label_smoothing)
         # Of a part of a step in targets alone: rows are as many as make the tokens of a usual step.
         self.watch.loss(loss, step, batch.part, self.config.accumulate, batch.targets, batch.targets)
@@ -224,7 +224,7 @@ def fit_translator(
             )
     precision = set_precision(training.precision, device)
     silence_lightning()
-    torch.manual_seed(randomness.seed_of(seed, randomness.INITIALISATION))
+    randomness.restart(seed, randomness.INITIALISATION)
     network = build(model, vocabulary)
     source = PairSource(train, batch_tokens=training.batch_size, seed=seed)
     module = TranslationModule(

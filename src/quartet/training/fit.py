@@ -226,7 +226,7 @@ def fit(
                 f"the {split} split", "has no text", "bring more documents, or raise its share of them"
             )
     silence_lightning()
-    torch.manual_seed(randomness.seed_of(seed, randomness.INITIALISATION))
+    randomness.restart(seed, randomness.INITIALISATION)
     network = build_for(model, tokenizer)
     if training.compile:
         torch.compiler.reset()  # what an earlier training of this process compiled is of another network

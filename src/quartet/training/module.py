@@ -79,7 +79,7 @@ class PretrainingModule(WatchedModule):
         So each token weighs the same, whichever sentences it came together with. Nothing here asks a GPU for a value.
         """
         batch, step, targets = labelled.batch, self.global_step, len(labelled.targets_N)
-        torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, step, batch.part))
+        randomness.restart(self.seed, randomness.DROPOUT, step, batch.part)
         memory = None if batch.fresh else self._memory.get(batch.part)
         loss, self._memory[batch.part] = self.objective.loss(self.network, labelled, memory)
         self.watch.loss(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from quartet.objectives.base import RowRandom
@@ -22,6 +23,18 @@ def seed_of(seed: int, use: int, step: int = 0, part: int = 0) -> int:
     """A 63-bit seed for one use at one step, or in one part of it."""
     high, low = np.random.SeedSequence([seed, use, step, part]).generate_state(2)
     return (int(high) << 31) ^ int(low)
+
+
+def restart(seed: int, use: int, step: int = 0, part: int = 0) -> None:
+    """Let PyTorch draw anew, by the seed of one use at one step.
+
+    `torch.manual_seed` queues a call for every kind of device that has not been used yet, with the stack that asked for
+    it: on a CPU a twentieth of a small model's step, and memory that grows with the steps.
+    """
+    number = seed_of(seed, use, step, part)
+    torch.default_generator.manual_seed(number)
+    if torch.cuda.is_initialized():
+        torch.cuda.manual_seed_all(number)
 
 
 def rows(seed: int, use: int, step: int) -> RowRandom:

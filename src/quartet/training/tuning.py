@@ -137,7 +137,7 @@ def tune(
 
 def seeded(settings: Tuning) -> None:
     """Seed torch for the initial values of new layers."""
-    torch.manual_seed(randomness.seed_of(settings.seed, randomness.INITIALISATION))
+    randomness.restart(settings.seed, randomness.INITIALISATION)
 
 
 class _Module(WatchedModule):
@@ -161,7 +161,7 @@ class _Module(WatchedModule):
         self.progress = progress
 
     def training_step(self, item: Any, batch_idx: int) -> Tensor:
-        torch.manual_seed(randomness.seed_of(self.seed, randomness.DROPOUT, self.global_step))
+        randomness.restart(self.seed, randomness.DROPOUT, self.global_step)
         loss = self.task.loss(item)
         self.watch.loss(loss, self.global_step)
         return loss

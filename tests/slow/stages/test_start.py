@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from pipeline.stage import LIVE
+from pipeline import dvc_yaml
+from pipeline.stages import STAGES as KNOWN
 from tests.imports import ROOT
 from tests.test_layering import TRAINING, WITHOUT_TORCH
 
@@ -45,5 +46,6 @@ def test_a_stage_imports_nothing_heavy(rule: str) -> None:
     assert (run.stdout.split(), run.stderr, run.returncode) == ([], "", 0)
 
 
-def test_the_stages_that_mlflow_sees_are_stages() -> None:
-    assert {name.replace("-", "_") for name in LIVE} <= STAGES
+def test_what_is_known_of_stages_is_known_of_those_of_dvc_yaml() -> None:
+    assert [name for name in dvc_yaml.definitions() if name in KNOWN] == list(KNOWN)
+    assert {name.replace("-", "_") for name in KNOWN} <= STAGES

@@ -149,13 +149,12 @@ def test_what_a_manifest_says_is_a_metric_or_a_tag(params: Params) -> None:
     write_json(layout.segments("wikipedia-sample") / "manifest.json", segmented)
     write_results(layout.rows("ngram", "ngram-3"), [])
     write_json(layout.ngram("ngram-3") / "manifest.json", {"made_by": "lmplz", "counted": {"tokens": 5}})
-    write_json(layout.catalogue(layout.all_nbest), ["a", "b"])
-    write_json(layout.catalogue(layout.tasks("sts")), [])
-    assert tell(params) == ["segment/wikipedia-sample", "catalogue", "ngram/ngram-3"]
-    segment, catalogue, ngram = runs(params)
+    write_json(layout.all_tasks / "manifest.json", {"lee": {"items": 7, "kind": "documents-similarity"}})
+    assert tell(params) == ["segment/wikipedia-sample", "tasks", "ngram/ngram-3"]
+    segment, tasks, ngram = runs(params)
     assert (segment.data.tags["segmenter"], segment.data.metrics["splits/train/words"]) == ("Punkt 7", 9)
     assert (ngram.data.tags["estimator"], ngram.data.metrics["counted/tokens"]) == ("lmplz", 5)
-    assert catalogue.data.metrics == {"entries/nbest": 2, "entries/sts": 0}
+    assert tasks.data.metrics == {"lee/items": 7}
 
 
 def test_a_models_settings_are_flat_and_its_own(params: Params) -> None:

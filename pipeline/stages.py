@@ -1,0 +1,142 @@
+"""The stages, each with what is known of it beside dvc.yaml: one entry for everyone who treats stages alike.
+
+Which instances there are, what settings they depend on and what they make stands in dvc.yaml and is read from there
+(:mod:`pipeline.dvc_yaml`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline import dvc_yaml
+from pipeline.layout import MANIFEST, REPORT, TOKENIZER, Layout, pairs
+from pipeline.params import TASK_STAGES, Params, TaskKind
+
+Place = Callable[[Layout, Params, str], Path]
+"""A file of the instance of that name."""
+Files = Callable[[Layout, str], Mapping[Path, str | None]]
+"""Files of an instance, and below which folder of its run MLflow keeps each (None: at the root)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """What is known of a stage.
+
+    Attributes:
+        record: says what an instance made, the same bytes for the same result; None: its rows.
+        of_models: its variants are models.
+        live: it takes minutes, and MLflow sees it while it runs. All others start without importing MLflow.
+        lists: it reads the N-best lists.
+        sets: the kinds of evaluation sets that it reads.
+        manifest: a manifest beside its record.
+        curve: the validation losses of its training.
+        files: what of its outputs MLflow keeps beside the record.
+        tag: the text of its manifest under the first name is a tag in MLflow, under the second.
+    """
+
+    record: Place | None = None
+    of_models: bool = False
+    live: bool = False
+    lists: bool = False
+    sets: tuple[TaskKind, ...] = ()
+    manifest: Place | None = None
+    curve: Place | None = None
+    files: Files | None = None
+    tag: tuple[str, str] | None = None
+
+
+def evaluation(stage: str, *, live: bool = False, lists: bool = False, files: Files | None = None) -> Stage:
+    """What a list under ``evaluate:`` runs: an instance a model, on the sets of some kinds."""
+    return Stage(of_models=True, live=live, lists=lists, sets=TASK_STAGES.get(stage, ()), files=files)
+
+
+EVERY_SET = tuple(kind for kinds in TASK_STAGES.values() for kind in kinds)
+
+#: The stages that leave a record, in the pipeline's order, and the report, which comes last.
+STAGES: dict[str, Stage] = {
+    "download": Stage(record=lambda layout, _, corpus: layout.raw(corpus) / MANIFEST),
+    "segment": Stage(
+        record=lambda layout, _, corpus: layout.segments(corpus) / MANIFEST, tag=("segmenter", "segmenter")
+    ),
+    "tokenizer": Stage(
+        record=lambda layout, _, name: layout.tokenizer(name) / MANIFEST,
+        files=lambda layout, name: {layout.tokenizer(name) / TOKENIZER: None},
+    ),
+    "encode": Stage(record=lambda layout, params, pair: layout.encoded(*pairs(params)[pair]) / MANIFEST),
+    "tasks": Stage(record=lambda layout, *_: layout.all_tasks / MANIFEST),
+    "translate": Stage(
+        live=True,
+        manifest=lambda layout, _, name: layout.translations(name) / MANIFEST,
+        curve=lambda layout, _, name: layout.translator_curve(name),
+        files=lambda layout, name: {
+            layout.translator_curve(name): None,
+            layout.translations(name) / MANIFEST: None,
+        },
+    ),
+    "recognise": Stage(record=lambda layout, _, name: layout.recognised(name) / MANIFEST, live=True),
+    "nbest": Stage(
+        record=lambda layout, _, name: layout.nbest(name) / MANIFEST,
+        files=lambda layout, name: {
+            layout.nbest(name) / f"{what}.jsonl": None for what in ("refused", "missing")
+        },
+    ),
+    "pretrain": Stage(
+        of_models=True,
+        live=True,
+        curve=lambda layout, _, name: layout.curve(name),
+        files=lambda layout, name: {layout.curve(name): None},
+    ),
+    "perplexity": Stage(of_models=True),
+    "compare-losses": Stage(),
+    "pretrained": Stage(record=lambda layout, _, name: layout.pretrained(name) / MANIFEST, of_models=True),
+    "ngram": Stage(
+        of_models=True,
+        manifest=lambda layout, _, name: layout.ngram(name) / MANIFEST,
+        tag=("made_by", "estimator"),
+    ),
+    "rerank": evaluation("rerank", lists=True, files=lambda layout, name: {layout.wer_curve(name): None}),
+    "combine": Stage(lists=True),
+    "compare": Stage(lists=True),
+    "sts": evaluation("sts"),
+    "wordsim": evaluation("wordsim"),
+    "finetune": evaluation("finetune"),
+    "glue": evaluation("glue", live=True, files=lambda layout, name: {layout.glue(name): "glue"}),
+    "nli": evaluation("nli", live=True),
+    "squad": evaluation(
+        "squad", live=True, files=lambda layout, name: {layout.predictions("squad", name): "squad"}
+    ),
+    "race": evaluation(
+        "race", live=True, files=lambda layout, name: {layout.predictions("race", name): "race"}
+    ),
+    "blimp": evaluation("blimp"),
+    "attention": evaluation("attention", files=lambda layout, name: {layout.attention(name): None}),
+    "baselines": Stage(lists=True, sets=EVERY_SET),
+    "vectors": Stage(
+        sets=TASK_STAGES["sts"], manifest=lambda layout, _, name: layout.vectors(name) / MANIFEST
+    ),
+    "runtime": Stage(record=lambda layout, *_: layout.timed),
+}
+#: It leaves no record for others, and logs the settings that it shows.
+REPORT_STAGE = Stage(
+    live=True,
+    files=lambda layout, _: {layout.report / name: None for name in (*REPORT, layout.times.name)},
+)
+
+
+def stage_named(name: str) -> Stage:
+    """What is known of a stage."""
+    return STAGES.get(name, REPORT_STAGE)
+
+
+def instances(params: Params) -> list[tuple[str, str]]:
+    """Every (stage, variant) that the settings ask for, in the pipeline's order, the report apart."""
+    return [(stage, variant) for stage in STAGES for variant in dvc_yaml.variants(params, stage)]
+
+
+def record(params: Params, stage: str, variant: str, layout: Layout | None = None) -> Path:
+    """The file that says what a stage instance made."""
+    layout = layout or Layout(params.experiment)
+    place = STAGES[stage].record
+    return layout.rows(stage, variant) if place is None else place(layout, params, variant)
