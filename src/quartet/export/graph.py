@@ -1,7 +1,8 @@
 """What an exported model computes: T-TA and the encoders once more, in ONNX's operations instead of torch's.
 
 Written by hand: torch's exporter keeps the tied token table more than once in the file, and knows nothing of the exact
-savings made here. Every export is held against the torch model before it gets its place (:mod:`.writing`).
+savings made here. Every export is compared with the torch model before it gets its place
+(:mod:`quartet.export.writing`).
 
 Shape letters as in :mod:`quartet.models.positions`; R is all B * T places in one axis, N those that are asked about.
 """

@@ -17,7 +17,7 @@ INT64 = 7
 
 
 class Places:
-    """What follows from the inputs and the position tables. Shape letters as in :mod:`.graph`.
+    """What follows from the inputs and the position tables. Shape letters as in :mod:`quartet.export.graph`.
 
     Attributes:
         ids_R: the token ids.

@@ -20,7 +20,8 @@ Progress = Callable[[int, int], None]
 class TextScorer(Protocol):
     """What scores texts: our own models, those of Hugging Face, n-grams.
 
-    One that knows which tokens it does not know has a method ``unknown_tokens`` too: see :mod:`.unknown`.
+    One that knows which tokens it does not know has a method ``unknown_tokens`` too
+    (:mod:`quartet.scoring.unknown`).
 
     Attributes:
         name: for tables.

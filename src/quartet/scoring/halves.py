@@ -2,8 +2,8 @@
 
 The head costs a (tokens x vocabulary) matrix, and a masked copy wants it at one token. Architectures keep it under
 many names (``cls``, ``lm_head``, ``vocab_projector`` …) and some scale or cap what it gives, so no names are listed
-here: the model's own ``forward`` runs, in a copy whose body returns the wanted representations (:mod:`.replaced`). The
-model is not touched, so that threads may share it.
+here: the model's own ``forward`` runs, in a copy whose body returns the wanted representations
+(:mod:`quartet.scoring.replaced`). The model is not touched, so that threads may share it.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Halves:
         body: what makes the representations that the head reads. None: no part of the model could be found that does
             (each candidate is tried on a few tokens, and must give the same logits); then the whole model is run, which
             costs the logits of all tokens and gives the same values.
-        last: the body's last layer, where it can run for one token a row (see :mod:`.last_layer`); None: it
-            runs for all.
+        last: the body's last layer, where it can run for one token a row (see
+            :mod:`quartet.scoring.last_layer`); None: it runs for all.
     """
 
     def __init__(self, model: Any) -> None:

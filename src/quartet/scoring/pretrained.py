@@ -160,10 +160,10 @@ class PretrainedLM(ScoresTexts):
         masked: bool = True,
         progress: Progress | None = None,
     ) -> np.ndarray:
-        """(len(texts), D): a vector a text, by the same readings as :meth:`LanguageModel.embed`.
+        """(len(texts), D): a vector per text, with the same readings as a model that was trained here.
 
-        The embedding layer's output is what goes into the first layer. The last token of a causal model is the
-        end-of-text token behind the text.
+        See :meth:`quartet.scoring.language_model.LanguageModel.embed`. The embedding layer's output is what goes
+        into the first layer. The last token of a causal model is the end-of-text token behind the text.
 
         Raises:
             InputError: there is no such layer, no special token stands there, the model has no base model with outputs

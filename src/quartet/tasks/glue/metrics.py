@@ -111,6 +111,7 @@ def bag_of_words(task: GlueTask, train: Sequence[GlueExample], tested: Sequence[
     return predicted
 
 
+#: What gives predictions without a language model, by name.
 BASELINES = {"majority": majority, "bag-of-words": bag_of_words}
 
 
