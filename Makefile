@@ -30,7 +30,7 @@ export DVC_NO_ANALYTICS := true
 KEEP := oversize_threshold:1,metadata_thp:auto,dirty_decay_ms:-1,muzzy_decay_ms:-1
 PRELOAD := $(if $(JEMALLOC),LD_PRELOAD=$(JEMALLOC) MALLOC_CONF=$(KEEP))
 
-.PHONY: help setup setup-peers repro allocator test test-slow soak scale-check check lint format ui lock docs
+.PHONY: help setup setup-peers repro allocator test test-slow soak scale-check check lint format ui lock docs docs-site
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name text; do \
@@ -104,6 +104,16 @@ format: setup  ## let ruff rewrite what it can
 
 docs: setup  ## what README.md and the other pages quote of the committed reports, written again (after a new report)
 	@python -m pipeline.doc_blocks
+
+DOCS := .venv-docs
+
+docs-site: $(DOCS)/.installed  ## the documentation as a site with search and an API reference: site/index.html
+	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
+
+$(DOCS)/.installed: docs/requirements.txt
+	@[[ -x $(DOCS)/bin/python ]] || $(PYTHON) -m venv $(DOCS)
+	@$(DOCS)/bin/python -m pip install -qq --disable-pip-version-check -r docs/requirements.txt
+	@touch $@
 
 ui: setup  ## the MLflow UI on http://127.0.0.1:PORT, with the address where the models stand side by side
 	@python -m pipeline.ui $(PORT)
