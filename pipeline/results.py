@@ -1,21 +1,13 @@
-"""From measures to rows, and from the rows of every stage instance to one list."""
+"""From measures to rows of results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipeline import dvc_yaml
 from pipeline.layout import Layout
 from pipeline.params import Params
 from quartet.files import sha256
 from quartet.results import Measure, Result, read_results
-
-#: Stages that leave rows of results; those of `runtime` are durations.
-MEASURING = (
-    *("pretrain", "perplexity", "compare-losses", "translate", "ngram"),
-    *("rerank", "combine", "compare", "sts", "wordsim", "finetune", "glue", "nli", "squad", "race", "blimp"),
-    *("attention", "baselines", "vectors"),
-)
 
 
 def rows_of(
@@ -59,26 +51,6 @@ def rows_of(
         )
         for metric, measure in measures.items()
     ]
-
-
-def read_rows(params: Params, stages: tuple[str, ...], layout: Layout | None = None) -> list[Result]:
-    """The rows of every instance of these stages that the settings name.
-
-    Raises:
-        InputError: a file is absent or malformed.
-    """
-    layout = layout or Layout(params.experiment)
-    return [
-        row
-        for stage in stages
-        for variant in dvc_yaml.variants(params, stage)
-        for row in read_results(layout.rows(stage, variant))
-    ]
-
-
-def results(params: Params, layout: Layout | None = None) -> list[Result]:
-    """What results.jsonl holds: every figure that is the same in each run."""
-    return read_rows(params, MEASURING, layout)
 
 
 def timings(layout: Layout) -> list[Result]:

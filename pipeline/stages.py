@@ -13,6 +13,7 @@ from pathlib import Path
 from pipeline import dvc_yaml
 from pipeline.layout import MANIFEST, REPORT, TOKENIZER, Layout, pairs
 from pipeline.params import TASK_STAGES, Params, TaskKind
+from quartet.results import Result, read_results
 
 Place = Callable[[Layout, Params, str], Path]
 """A file of the instance of that name."""
@@ -20,12 +21,30 @@ Files = Callable[[Layout, str], Mapping[Path, str | None]]
 """Files of an instance, and below which folder of its run MLflow keeps each (None: at the root)."""
 
 
+@dataclass(frozen=True)
+class Headline:
+    """The figures of a stage that are shown where there is room for one: in ``dvc metrics`` and MLflow's view.
+
+    Attributes:
+        table: of the results, where they stand.
+        metrics: a set of data has the first of these that its rows have.
+        beside: metrics that MLflow's view shows beside it.
+        by_metric: in ``dvc metrics`` it is called by its metric, and not by the stage.
+    """
+
+    table: str
+    metrics: tuple[str, ...]
+    beside: tuple[str, ...] = ()
+    by_metric: bool = False
+
+
 @dataclass(frozen=True, kw_only=True)
 class Stage:
     """What is known of a stage.
 
     Attributes:
-        record: says what an instance made, the same bytes for the same result; None: its rows.
+        record: says what an instance made, the same bytes for the same result; None: its rows of results.
+        headline: what of its rows is shown first.
         of_models: its variants are models.
         live: it takes minutes, and MLflow sees it while it runs. All others start without importing MLflow.
         lists: it reads the N-best lists.
@@ -37,6 +56,7 @@ class Stage:
     """
 
     record: Place | None = None
+    headline: Headline | None = None
     of_models: bool = False
     live: bool = False
     lists: bool = False
@@ -47,9 +67,16 @@ class Stage:
     tag: tuple[str, str] | None = None
 
 
-def evaluation(stage: str, *, live: bool = False, lists: bool = False, files: Files | None = None) -> Stage:
-    """What a list under ``evaluate:`` runs: an instance a model, on the sets of some kinds."""
-    return Stage(of_models=True, live=live, lists=lists, sets=TASK_STAGES.get(stage, ()), files=files)
+def evaluation(
+    stage: str,
+    *metrics: str,
+    table: str = "",
+    live: bool = False,
+    files: Files | None = None,
+) -> Stage:
+    """What a list under ``evaluate:`` runs on sets: an instance a model, judged by the first metric that a set has."""
+    headline = Headline(table or stage, metrics)
+    return Stage(headline=headline, of_models=True, live=live, sets=TASK_STAGES[stage], files=files)
 
 
 EVERY_SET = tuple(kind for kinds in TASK_STAGES.values() for kind in kinds)
@@ -83,12 +110,15 @@ STAGES: dict[str, Stage] = {
         },
     ),
     "pretrain": Stage(
+        headline=Headline("training", ("loss",), by_metric=True),
         of_models=True,
         live=True,
         curve=lambda layout, _, name: layout.curve(name),
         files=lambda layout, name: {layout.curve(name): None},
     ),
-    "perplexity": Stage(of_models=True),
+    "perplexity": Stage(
+        headline=Headline("perplexity", ("loss",), beside=("gain",), by_metric=True), of_models=True
+    ),
     "compare-losses": Stage(),
     "pretrained": Stage(record=lambda layout, _, name: layout.pretrained(name) / MANIFEST, of_models=True),
     "ngram": Stage(
@@ -96,22 +126,32 @@ STAGES: dict[str, Stage] = {
         manifest=lambda layout, _, name: layout.ngram(name) / MANIFEST,
         tag=("made_by", "estimator"),
     ),
-    "rerank": evaluation("rerank", lists=True, files=lambda layout, name: {layout.wer_curve(name): None}),
+    "rerank": Stage(
+        headline=Headline("rerank", ("wer", "bleu"), by_metric=True),
+        of_models=True,
+        lists=True,
+        files=lambda layout, name: {layout.wer_curve(name): None},
+    ),
     "combine": Stage(lists=True),
     "compare": Stage(lists=True),
-    "sts": evaluation("sts"),
-    "wordsim": evaluation("wordsim"),
-    "finetune": evaluation("finetune"),
-    "glue": evaluation("glue", live=True, files=lambda layout, name: {layout.glue(name): "glue"}),
-    "nli": evaluation("nli", live=True),
+    "sts": evaluation("sts", "pearson"),
+    "wordsim": evaluation("wordsim", "spearman"),
+    "finetune": evaluation("finetune", "accuracy", table="classification"),
+    "glue": evaluation(
+        "glue",
+        *("matthews", "f1", "spearman", "accuracy"),
+        live=True,
+        files=lambda layout, name: {layout.glue(name): "glue"},
+    ),
+    "nli": evaluation("nli", "accuracy", live=True),
     "squad": evaluation(
-        "squad", live=True, files=lambda layout, name: {layout.predictions("squad", name): "squad"}
+        "squad", "f1", live=True, files=lambda layout, name: {layout.predictions("squad", name): "squad"}
     ),
     "race": evaluation(
-        "race", live=True, files=lambda layout, name: {layout.predictions("race", name): "race"}
+        "race", "accuracy", live=True, files=lambda layout, name: {layout.predictions("race", name): "race"}
     ),
-    "blimp": evaluation("blimp"),
-    "attention": evaluation("attention", files=lambda layout, name: {layout.attention(name): None}),
+    "blimp": evaluation("blimp", "accuracy"),
+    "attention": Stage(of_models=True, files=lambda layout, name: {layout.attention(name): None}),
     "baselines": Stage(lists=True, sets=EVERY_SET),
     "vectors": Stage(
         sets=TASK_STAGES["sts"], manifest=lambda layout, _, name: layout.vectors(name) / MANIFEST
@@ -123,6 +163,12 @@ REPORT_STAGE = Stage(
     live=True,
     files=lambda layout, _: {layout.report / name: None for name in (*REPORT, layout.times.name)},
 )
+
+
+#: By the table of the results, the stage that writes it and what of it is shown first.
+HEADLINES: dict[str, tuple[str, Headline]] = {
+    one.headline.table: (name, one.headline) for name, one in STAGES.items() if one.headline is not None
+}
 
 
 def stage_named(name: str) -> Stage:
@@ -140,3 +186,18 @@ def record(params: Params, stage: str, variant: str, layout: Layout | None = Non
     layout = layout or Layout(params.experiment)
     place = STAGES[stage].record
     return layout.rows(stage, variant) if place is None else place(layout, params, variant)
+
+
+def results(params: Params, layout: Layout | None = None) -> list[Result]:
+    """What results.jsonl holds: the rows of every stage that leaves some, the same in each run.
+
+    Raises:
+        InputError: a file is absent or malformed.
+    """
+    layout = layout or Layout(params.experiment)
+    return [
+        row
+        for stage, variant in instances(params)
+        if STAGES[stage].record is None
+        for row in read_results(layout.rows(stage, variant))
+    ]

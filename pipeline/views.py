@@ -12,28 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
+from pipeline.stages import HEADLINES
 from quartet.files import write_json
 from quartet.report.facts import Facts
 from quartet.report.figures import training_panels
 from quartet.report.papers.segatron import INPUT_LENGTH, TOKENS
 from quartet.results import Result
 
-#: By table, the metrics that a system may be judged by: the first that it has is shown.
-JUDGED_BY: dict[str, tuple[str, ...]] = {
-    "training": ("loss",),
-    "perplexity": ("loss",),
-    "rerank": ("wer", "bleu"),
-    "sts": ("pearson",),
-    "wordsim": ("spearman",),
-    "classification": ("accuracy",),
-    "glue": ("matthews", "f1", "spearman", "accuracy"),
-    "nli": ("spearman",),
-    "squad": ("f1",),
-    "race": ("accuracy",),
-    "blimp": ("accuracy",),
-}
-#: Tables whose column is not called as they are.
-COLUMNS = {"training": "loss", "perplexity": "loss", "classification": "finetune"}
 #: The readings of a model that stand for it; the others, and the parts of sets, are in the report.
 MAIN = ("", "context")
 SPLITS = ("test", "dev", "valid")
@@ -49,16 +34,19 @@ def metrics(rows: Iterable[Result]) -> Metrics:
     values: defaultdict[tuple[str, str, str, str, str], list[float]] = defaultdict(list)
     for row in rows:
         whole = row.reading in MAIN and not row.versus and "/" not in row.dataset
-        if whole and row.metric in JUDGED_BY.get(row.table, ()):
+        if whole and row.table in HEADLINES and row.metric in HEADLINES[row.table][1].metrics:
             values[row.model, row.table, row.dataset, row.metric, row.split].append(row.value)
 
     def preference(key: tuple[str, str, str, str, str]) -> tuple[int, int]:
         _, table, _, metric, split = key
-        return JUDGED_BY[table].index(metric), SPLITS.index(split) if split in SPLITS else len(SPLITS)
+        return HEADLINES[table][1].metrics.index(metric), SPLITS.index(split) if split in SPLITS else len(
+            SPLITS
+        )
 
     found: Metrics = {}
     for system, table, dataset, metric, split in sorted(values, key=preference):
-        column = metric if table == "rerank" else COLUMNS.get(table, table)
+        stage, headline = HEADLINES[table]
+        column = metric if headline.by_metric else stage
         where = split if column == "loss" else dataset
         figures = found.setdefault(system, {}).setdefault(column, {})
         figures.setdefault(where, fmean(values[system, table, dataset, metric, split]))

@@ -15,11 +15,11 @@ from pipeline.facts import gather
 from pipeline.layout import REPORT, Layout
 from pipeline.params import Params
 from pipeline.progress import say
-from pipeline.results import results, rows_of, timings
+from pipeline.results import rows_of, timings
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.stage import stage_run
-from pipeline.stages import instances, record
+from pipeline.stages import instances, record, results
 from pipeline.timing import read_timings
 from quartet.errors import InputError
 from quartet.files import TEMPORARY, atomic_dir, sha256

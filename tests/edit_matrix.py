@@ -31,14 +31,18 @@ for out in json.loads(pathlib.Path("outs.json").read_text())[name]:
 """
 
 
+#: Stages that run as they are: other stages read single files and folders of what these make.
+REAL = ("settings", "tasks")
+
+
 def replace_scripts(folder: Path, script: str) -> None:
     """Let the dvc.yaml of a folder run this script, with a stage's name and its arguments, in the place of all others.
 
-    The stage `settings` is what it is, and so is `code`, which reads the imports of the scripts.
+    `REAL` stages are what they are, and so is `code`, which reads the imports of the scripts.
     """
 
     def command(found: re.Match[str]) -> str:
-        return found[0] if found[1] == "settings" else f"python fake.py {found[1].replace('_', '-')}"
+        return found[0] if found[1] in REAL else f"python fake.py {found[1].replace('_', '-')}"
 
     text = (folder / "dvc.yaml").read_text(encoding="utf-8")
     (folder / "dvc.yaml").write_text(re.sub(r"python -m stages\.(\w+)", command, text), encoding="utf-8")

@@ -6,10 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable
 from statistics import fmean
 
+from pipeline.stages import HEADLINES
 from quartet.results import Result
 
+#: The table whose figure is the end of a curve.
+TRAINING = "training"
 #: Tables of which a metric and a data set say enough; the name of another stands behind them.
-KNOWN = ("perplexity", "rerank", "sts", "wordsim", "classification", "glue", "squad", "race", "blimp")
+KNOWN = frozenset(HEADLINES) - {TRAINING}
 #: Significant digits: the table of runs shows every digit that a value has. The runs of stages have it whole.
 DIGITS = 5
 

@@ -14,10 +14,9 @@ from pathlib import Path
 from pipeline.layout import Layout
 from pipeline.mlflow import Store, open_store
 from pipeline.params import Params
-from pipeline.results import results
 from pipeline.settings import SETTINGS
 from pipeline.stage import Point
-from pipeline.stages import instances, record
+from pipeline.stages import instances, record, results
 from pipeline.tracked import models, repro
 from pipeline.tracked.found import Found, found
 from pipeline.tracked.inputs import inputs

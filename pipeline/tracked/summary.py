@@ -16,9 +16,9 @@ from dataclasses import asdict
 from pipeline.layout import Layout
 from pipeline.mlflow import Store, in_copy
 from pipeline.params import Params
-from pipeline.stages import instances
+from pipeline.stages import HEADLINES, instances
 from pipeline.tracked import models, repro
-from pipeline.tracked.columns import columns_of, mean, points_of, reading_of
+from pipeline.tracked.columns import TRAINING, columns_of, mean, points_of, reading_of
 from pipeline.tracked.depends import settings_of
 from pipeline.tracked.found import curve_points
 from pipeline.tracked.inputs import Input, inputs
@@ -30,17 +30,6 @@ STAGE = "model"
 VIEW = "models"
 #: Tables whose rows are of pairs of systems, or of parts of what another table has whole.
 ASIDE = ("perplexity-pairs", "rerank-pairs", "rerank-length")
-#: What the view shows of a table; of one that is not named here, the first of OTHERS that it has.
-HEADLINES: dict[str, tuple[str, ...]] = {
-    "perplexity": ("loss", "gain"),
-    "rerank": ("wer", "bleu"),
-    "sts": ("pearson",),
-    "wordsim": ("spearman",),
-    "training": (),
-    "attention": (),
-    "reference-perplexity": (),
-}
-OTHERS = ("accuracy", "f1", "em", "matthews")
 #: Readings that the view shows: the model's own, and for vectors its last layer's mean.
 READINGS = ("", "context")
 #: Columns of the view at most; MLflow's own picker offers the others.
@@ -172,21 +161,18 @@ def grouped(params: Params, rows: Iterable[Result]) -> dict[str, list[Result]]:
 
 
 def headlines(by_system: Mapping[str, Sequence[Result]]) -> list[str]:
-    """The names of the metrics that the view shows, in the order of the tables."""
-    there: defaultdict[str, set[str]] = defaultdict(set)
-    for own in by_system.values():
-        for row in own:
-            there[row.table].add(row.metric)
-    found: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    """The names of the metrics that the view shows, in the order of the stages; parts of sets are left out."""
+    found: defaultdict[str, dict[str, dict[str, list[str]]]] = defaultdict(dict)  # table, set, metric: names
     for system, own in by_system.items():
         for name, (row, *_) in columns_of(own, system).items():
-            if row.split != "dev" and reading_of(row, system) in READINGS:
-                found[row.table, row.metric].append(name)
+            if row.split != "dev" and reading_of(row, system) in READINGS and "/" not in row.dataset:
+                found[row.table].setdefault(row.dataset, {}).setdefault(row.metric, []).append(name)
     names: list[str] = []
-    for table in sorted(there, key=lambda table: (*HEADLINES, table).index(table)):
-        others = tuple(metric for metric in OTHERS if metric in there[table])[:1]
-        for metric in HEADLINES.get(table, others):
-            names += found[table, metric]
+    for table, (_, headline) in HEADLINES.items():
+        for there in found[table].values() if table != TRAINING else ():
+            first = [metric for metric in headline.metrics if metric in there][:1]
+            for metric in (*first, *headline.beside):
+                names += there.get(metric, [])
     return list(dict.fromkeys(names))[:COLUMNS]
 
 

@@ -9,7 +9,8 @@ import pytest
 from pipeline.layout import Layout
 from pipeline.loading import load
 from pipeline.params import Params
-from pipeline.results import MEASURING, read_rows, results, rows_of, timings
+from pipeline.results import rows_of, timings
+from pipeline.stages import STAGES, instances, results
 from quartet.errors import InputError
 from quartet.files import sha256, write_json
 from quartet.results import Measure, Result, write_results
@@ -34,11 +35,9 @@ def row(params: Params, table: str, system: str, value: float = 0.5) -> Result:
 
 def write_all(params: Params) -> Layout:
     """One row for every stage instance of the settings."""
-    from pipeline import dvc_yaml
-
     layout = Layout(params.experiment)
-    for stage in MEASURING:
-        for variant in dvc_yaml.variants(params, stage):
+    for stage, variant in instances(params):
+        if STAGES[stage].record is None:
             write_results(layout.rows(stage, variant), [row(params, stage, variant or "first-pass")])
     return layout
 
@@ -92,4 +91,4 @@ def test_a_missing_file_of_rows_is_named(workspace: Path) -> None:
     params = load()
     write_all(params).rows("sts", "tta").unlink()
     with pytest.raises(InputError, match=r"artifacts/tiny/rows/sts/tta\.jsonl: no such file"):
-        read_rows(params, ("sts",))
+        results(params)
