@@ -173,6 +173,13 @@ def setting(old: str, new: str) -> Edit:
     return changed("params.yaml", old, new)
 
 
+def second_lists(pipeline: Pipeline) -> None:
+    """The entry of the lists once more, under another name."""
+    text = (pipeline.folder / "params.yaml").read_text(encoding="utf-8")
+    entry = text[text.index("  sample-speech:\n") : text.index("\ntasks:\n")]
+    setting(entry, entry + entry.replace("sample-speech:", "second:", 1))(pipeline)
+
+
 #: What an edit is of -> the edit.
 EDITS: dict[str, Edit] = {
     "a docstring that all import": changed("src/quartet/files.py", '"""', '"""Reworded. '),
@@ -198,13 +205,20 @@ EDITS: dict[str, Edit] = {
     "a number of an evaluation": setting("weights: exact", "weights: {start: 0.0, stop: 1.0, step: 0.5}"),
     "where lists come from, in words": setting("origin: ", "origin: here, "),
     "the licence of a corpus": setting("license: CC BY-SA 3.0", "license: CC BY-SA 4.0"),
-    "how lists are read": setting("    metric: wer", "    metric: wer\n    hypotheses: 5"),
+    "how lists are read": setting("    hypotheses: 5", "    hypotheses: 4"),
     "how lists are judged": setting("strip_punctuation: true", "strip_punctuation: false"),
     "a number of a fine-tuning": setting(
         "squad: {epochs: 1, batch_size: 8", "squad: {epochs: 1, batch_size: 4"
     ),
     "systems weighed together": setting("combine: []", "combine: [[tta, ngram-3]]"),
     "input lengths": setting("input_lengths: [8, 32]", "input_lengths: [8, 16]"),
+    "a second seed": setting("seeds: [1]", "seeds: [1, 2]"),
+    "a file of word vectors": setting(
+        "vectors: {}", "vectors: {glove: {source: glove.txt, sha256: null, format: glove, lowercase: false}}"
+    ),
+    "a second set of lists": second_lists,
+    "another name for a model": setting("\n  segatron-xl:\n", "\n  segatron:\n"),
+    "the licence of a set": setting("license: MIT", "license: CC0"),
     "a comment in params.yaml": setting("seeds:", "# a comment\nseeds:"),
     "the number of processes": setting("threads: 1", "threads: 1\nworkers: 1"),
 }

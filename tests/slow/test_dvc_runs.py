@@ -176,6 +176,19 @@ RUNS: dict[str, set[str]] = {
     "a number of a fine-tuning": {"settings", "squad@tta", "report"},
     "systems weighed together": {"settings"} | AFTER_RERANKING,
     "input lengths": {"settings", "perplexity@tta", "perplexity@segatron-xl", "compare-losses", "report"},
+    "a second seed": {"settings", "pretrain@segatron-xl", "perplexity@segatron-xl", "rerank@ngram-3"}
+    | {"ngram@ngram-3", "baselines"}
+    | ON_TTA,
+    "a file of word vectors": {"settings", "vectors@glove", "report"},
+    "a second set of lists": {"settings", "nbest@second", "baselines"} | RERANKED,
+    "another name for a model": {
+        "settings",
+        "pretrain@segatron",
+        "perplexity@segatron",
+        "compare-losses",
+        "report",
+    },
+    "the licence of a set": {"settings", "tasks"},
     "a comment in params.yaml": {"settings"},
     "the number of processes": {"settings"},
 }
