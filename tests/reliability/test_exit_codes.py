@@ -55,13 +55,14 @@ def case_named(name: str) -> Case:
 
 
 def told(run: Callable[[], object], capsys: pytest.CaptureFixture[str]) -> str:
-    """The one error on stderr of what ends with code 2, behind the lines that say what it reads."""
+    """The one error on stderr of what ends with code 2, behind the lines that say what it reads and has read."""
     capsys.readouterr()
     with pytest.raises(SystemExit) as stop:
         run()
     assert stop.value.code == 2
     lines = [line for line in capsys.readouterr().err.splitlines() if line]
-    assert all(" reads " in line for line in lines[:-1]), lines
+    said = (" reads ", " items of ", " not available: ")
+    assert all(any(word in line for word in said) for line in lines[:-1]), lines
     assert lines[-1].startswith("error: ")
     return lines[-1]
 

@@ -128,7 +128,7 @@ def test_lists_are_kept_in_one_form_whatever_they_came_in(layout: Layout) -> Non
 
 
 def test_only_so_many_hypotheses_are_kept_as_are_asked_for(layout: Layout, workspace: Path) -> None:
-    change(workspace, "    metric: wer", "    hypotheses: 1\n    metric: wer")
+    change(workspace, "    hypotheses: 5", "    hypotheses: 1")
     nbest("sample-speech")
     folder = layout.nbest("sample-speech")
     (one,) = jsonl.read(folder / "dev.jsonl")
