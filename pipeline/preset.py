@@ -85,8 +85,11 @@ def changed_sources(params: Params, layout: Layout) -> list[str]:
         path = root / source.source
         if not path.exists() or not (folder / MANIFEST).is_file():
             continue
-        manifest = read_json(folder / MANIFEST)
-        known = (manifest.get("files", {}).get(role, {}) if role else manifest).get("sha256")
+        try:
+            manifest = read_json(folder / MANIFEST)
+            known = (manifest.get("files", {}).get(role, {}) if role else manifest).get("sha256")
+        except (InputError, AttributeError):  # damaged: the stage brings the set anew
+            known = None
         if known is None or (source.sha256 is None and tree_sha256(path) != known):
             changed.append(stage)
     return [*dict.fromkeys(changed), *changed_models(params, layout)]

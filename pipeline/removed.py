@@ -12,20 +12,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pipeline import dvc_yaml
-from pipeline.layout import Layout
+from pipeline.layout import MANIFEST, Layout
 from pipeline.params import TASK_STAGES, Params
 from pipeline.progress import say
+from quartet.files import TEMPORARY
 
 #: Where outputs lie; one is moved as a whole.
 ARTIFACTS = "artifacts/${experiment}/"
 #: All sets are one output, but each is set apart by itself.
-SETS, EACH_SET = "tasks", "tasks/*/*"
+SETS, WITHIN = "tasks", ("tasks/*", "tasks/*/*")
 
 
 def outputs(params: Params, layout: Layout) -> set[Path]:
     """Every file and folder below artifacts/<experiment> that is an output for these settings, and each set."""
     made = {layout.base / path for path in dvc_yaml.outputs(params)}
     sets = {layout.task(task.kind, name) for name, task in params.tasks.items()}
+    sets |= {layout.all_tasks / MANIFEST}
     sets |= {layout.catalogue(layout.tasks(kind)) for kinds in TASK_STAGES.values() for kind in kinds}
     return {path for path in made if path.is_relative_to(layout.artifacts)} - {layout.all_tasks} | sets
 
@@ -51,9 +53,10 @@ def set_apart(params: Params, layout: Layout) -> None:
 
 def present(layout: Layout) -> Iterator[Path]:
     """What lies where outputs do."""
-    for place in (EACH_SET, *dvc_yaml.places(ARTIFACTS)):
+    kinds = {layout.tasks(kind) for kinds in TASK_STAGES.values() for kind in kinds}
+    for place in (*WITHIN, *dvc_yaml.places(ARTIFACTS)):
         for path in sorted(layout.artifacts.glob(place)):
-            if place != SETS and not path.name.startswith("."):
+            if place != SETS and path not in kinds and not path.name.startswith(TEMPORARY):
                 yield path
 
 

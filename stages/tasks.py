@@ -18,7 +18,6 @@ from pipeline.run import main
 from pipeline.settings import load
 from pipeline.stage import stage_run
 from pipeline.task_sets import check_roles, file_name, published, read_task
-from quartet.config.text import Source
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, read_json, write_json
 from quartet.tasks.sts.data import SimilaritySet
@@ -29,11 +28,22 @@ def tasks() -> None:
     """Put each set into artifacts/<experiment>/tasks/<kind>/<name>, its files under their roles.
 
     manifest.json beside the kinds says what there is; catalogue.json of each kind, which sets it has.
+
+    Raises:
+        InputError: a set is malformed; or one that is no published one cannot be had, after all others were brought.
     """
     params = load()
     layout = Layout(params.experiment)
     with stage_run(params, "tasks"):
-        manifests = {name: bring(params, name, task, layout) for name, task in params.tasks.items()}
+        manifests: dict[str, Any] = {}
+        missing: list[Unavailable] = []
+        for name, task in params.tasks.items():
+            try:
+                manifests[name] = bring(params, name, task, layout)
+            except Unavailable as error:
+                missing.append(error)
+        if missing:
+            raise missing[0]
         for kind in (kind for kinds in TASK_STAGES.values() for kind in kinds):
             members = sorted(name for name, task in params.tasks.items() if task.kind == kind)
             write_json(layout.catalogue(layout.tasks(kind)), members)
@@ -41,66 +51,90 @@ def tasks() -> None:
 
 
 def bring(params: Params, name: str, task: Task, layout: Layout) -> dict[str, Any]:
-    """One set in its folder, or there a manifest that says why it is not available."""
+    """One set whole in its folder; of a published set that cannot be had what there is of it, and why.
+
+    Raises:
+        Unavailable: a set that is no published one cannot be had; its folder is what it was.
+    """
     check_roles(params, name)
-    folder = layout.task(task.kind, name)
-    try:
-        manifest = fetch_and_read(params, name, task, folder)
-        say(f"{name}: {counted(manifest['items'])} items of {task.kind}")
-    except Unavailable as error:
-        form = published(name, task)
-        if form is None:
-            raise
-        manifest = {
-            "version": MANIFEST_VERSION,
-            "kind": task.kind,
-            "available": False,
-            "reason": f"{error.place}: {error.reason}",
-            "obtain": form.obtain,
-        }
-        with atomic_dir(folder) as temporary:
-            write_json(temporary / MANIFEST, manifest)
-        say(f"{name}: not available: {manifest['reason']}; to be had from {form.obtain}")
-    return manifest
-
-
-def fetch_and_read(params: Params, name: str, task: Task, folder: Path) -> dict[str, Any]:
-    """The set whole in its folder, with its manifest, or nothing of it."""
-    known = read_json(folder / MANIFEST).get("files", {}) if (folder / MANIFEST).is_file() else {}
+    form, folder = published(name, task), layout.task(task.kind, name)
+    manifest: dict[str, Any] = {"version": MANIFEST_VERSION, "kind": task.kind}
     with atomic_dir(folder) as temporary:
-        files = {}
-        for role, source in task.files.items():
-            copy = file_name(role, source.source, task.kind)
-            if is_kept(source, folder / copy, known.get(role)):
-                shutil.copyfile(folder / copy, temporary / copy)
-                files[role] = known[role]
-            else:
-                files[role] = fetch(source, Path(params.data.root), temporary, copy)
-        try:
-            found = read_task(temporary, name, task)
-        except InputError as error:
-            raise _at_source(error, temporary, task) from error
-        manifest: dict[str, Any] = {
-            "version": MANIFEST_VERSION,
-            "kind": task.kind,
-            "items": items(found),
-            "files": files,
-        }
-        if task.format is not None:
-            manifest["format"] = task.format
+        manifest["files"], missing = gather(Path(params.data.root), task, folder, temporary)
+        if missing is None:
+            try:
+                manifest["items"] = items(read_task(temporary, name, task))
+            except InputError as error:
+                raise _at_source(error, temporary, task) from error
+            if task.format is not None:
+                manifest["format"] = task.format
+        elif form is None:
+            raise missing
+        else:
+            manifest |= {
+                "available": False,
+                "reason": f"{missing.place}: {missing.reason}",
+                "obtain": form.obtain,
+            }
         write_json(temporary / MANIFEST, manifest)
+    if missing is None:
+        say(f"{name}: {counted(manifest['items'])} items of {task.kind}")
+    else:
+        say(f"{name}: not available: {manifest['reason']}; to be had from {manifest['obtain']}")
     return manifest
 
 
-def is_kept(source: Source, copy: Path, known: dict[str, Any] | None) -> bool:
-    """Whether an earlier run brought this very file: only a checksum can promise that."""
-    return (
-        source.sha256 is not None
-        and known is not None
-        and known["source"] == source.source
-        and copy.is_file()
-        and tree_sha256(copy) == source.sha256
-    )
+def gather(
+    root: Path, task: Task, folder: Path, target: Path
+) -> tuple[dict[str, dict[str, Any]], Unavailable | None]:
+    """Put a set's files into `target`: those of `folder` that are still right, and what is fetched.
+
+    A file that has no checksum is fetched again, since only a checksum promises that it is still what its source holds;
+    where it cannot be had any more, the file that was fetched from there before is kept.
+
+    Returns:
+        by role what the manifest says of the file; and the first that could not be had.
+    """
+    files: dict[str, dict[str, Any]] = {}
+    missing: Unavailable | None = None
+    known = known_files(folder)
+    for role, source in task.files.items():
+        copy = file_name(role, source.source, task.kind)
+        old = known.get(role, {})
+        intact = (
+            old.get("source") == source.source
+            and (folder / copy).exists()
+            and old.get("sha256") == (source.sha256 or old.get("sha256")) == tree_sha256(folder / copy)
+        )
+        try:
+            if intact and source.sha256 is not None:
+                files[role] = _kept(folder / copy, target / copy, old)
+            else:
+                files[role] = fetch(source, root, target, copy)
+        except Unavailable as error:
+            if intact:
+                say(f"{source.source}: {error.reason}; the copy that was fetched before is used")
+                files[role] = _kept(folder / copy, target / copy, old)
+            else:
+                missing = missing or error
+    return files, missing
+
+
+def known_files(folder: Path) -> dict[str, dict[str, Any]]:
+    """What the manifest of a set says of its files; nothing where there is none, or a damaged one."""
+    try:
+        files = read_json(folder / MANIFEST)["files"]
+        return {role: one for role, one in files.items() if isinstance(one, dict)}
+    except (InputError, TypeError, KeyError, AttributeError):
+        return {}
+
+
+def _kept(copy: Path, target: Path, known: dict[str, Any]) -> dict[str, Any]:
+    if copy.is_dir():
+        shutil.copytree(copy, target)
+    else:
+        shutil.copyfile(copy, target)
+    return known
 
 
 def items(found: object) -> int | dict[str, int]:

@@ -69,8 +69,9 @@ def test_the_other_commands_of_dvc_are_known() -> None:
 def trained(
     small_corpus: tuple[TextTokenizer, dict[str, EncodedCorpus]], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """A folder with what `make repro` leaves, as far as `quartet` needs it: a small model, lists and sentences."""
+    """A folder as after `make repro`, as far as `quartet` needs it: models, lists and sentences."""
     folder = tmp_path_factory.mktemp("trained")
+    (folder / "weights").symlink_to(ROOT / "weights")
     model = random_model("tta", small_corpus[0])
     (folder / SMALL_MODEL).mkdir(parents=True)
     state = model.network.state_dict()

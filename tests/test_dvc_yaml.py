@@ -97,7 +97,7 @@ def test_what_a_removed_entry_had_made_is_known_by_what_dvc_yaml_makes(preset: s
         sets = outputs(params, layout) - below
         assert dvc_yaml.outputs(params) == set(outs)
         assert outputs(params, layout) - sets == below - {layout.all_tasks}
-        assert all(path.parent.parent == layout.all_tasks for path in sets)
+        assert all(path.is_relative_to(layout.all_tasks) for path in sets)
         for path in below:
             places = dvc_yaml.places(ARTIFACTS)
             assert any(path.relative_to(layout.artifacts).match(place) for place in places), path

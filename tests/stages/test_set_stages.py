@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from pipeline.fetch import fetch
 from pipeline.layout import MANIFEST, Layout
 from pipeline.loading import load
 from pipeline.params import TASK_STAGES
+from pipeline.preset import changed_sources
 from pipeline.task_sets import KINDS, sets_of
 from quartet.config.text import Source
 from quartet.errors import InputError
@@ -25,6 +27,7 @@ from quartet.tasks.wordsim.data import WordPairs
 from stages.nbest import nbest
 from stages.settings import settings
 from stages.tasks import tasks
+from tests.imports import ROOT
 
 LISTS = {
     "u1": {"ref": "a cat", "hyp_1": {"score": -1.0, "text": "a cat"}, "hyp_2": {"score": -2.0, "text": "cat"}}
@@ -113,6 +116,43 @@ def test_what_is_there_with_its_checksum_is_not_fetched_again_and_the_rest_is(
     again = {Path(source).name for source in fetched if not source.startswith("data/examples")}
     assert again == {"mine.tsv", "lee.cor"}
     assert read_json(layout.all_tasks / MANIFEST)["lee"]["items"] == 1225
+
+
+def test_a_file_that_cannot_be_had_any_more_costs_no_other_file(
+    layout: Layout, workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A role without a checksum keeps its copy; of a published set what there is stays, whatever is missing."""
+    folder = workspace / "data" / "examples"
+    folder.mkdir(parents=True)
+    for split in ("train", "dev", "test"):
+        shutil.copyfile(ROOT / "data" / "examples" / f"rte.{split}.tsv", folder / f"rte.{split}.tsv")
+    tasks()
+    whole = read_json(layout.task("glue", "rte") / MANIFEST)
+    (folder / "rte.train.tsv").unlink()
+    tasks()
+    assert "the copy that was fetched before is used" in capsys.readouterr().err
+    assert read_json(layout.task("glue", "rte") / MANIFEST) == whole
+    change(workspace, "rte.dev.tsv", "rte.elsewhere.tsv")
+    tasks()
+    manifest = read_json(layout.task("glue", "rte") / MANIFEST)
+    assert manifest["available"] is False and set(manifest["files"]) == {"train", "test"}
+    change(workspace, "rte.elsewhere.tsv", "rte.dev.tsv")
+    (layout.task("glue", "rte") / MANIFEST).write_text('{"files": [')
+    shutil.copyfile(ROOT / "data" / "examples" / "rte.train.tsv", folder / "rte.train.tsv")
+    assert changed_sources(load(), layout) == ["tasks"]
+    tasks()
+    assert read_json(layout.task("glue", "rte") / MANIFEST) == whole
+
+
+def test_a_set_of_gensim_that_is_gone_ends_the_stage_after_the_others(
+    layout: Layout, workspace: Path
+) -> None:
+    (workspace / "mine.tsv").write_text("cat\tdog\t3\n")
+    source = (workspace / "params.yaml").read_text().split("pairs: {source: ")[1].split("}")[0]
+    change(workspace, source, "yours.tsv, sha256: null")
+    with pytest.raises(InputError, match=r"^yours\.tsv: no such file"):
+        tasks()
+    assert (layout.task("word-similarity", "simlex999") / MANIFEST).is_file()
 
 
 def test_lists_are_kept_in_one_form_whatever_they_came_in(layout: Layout) -> None:
@@ -229,3 +269,15 @@ def test_the_catalogue_names_what_there_is_even_where_there_is_nothing(
     for folder in (layout.all_nbest, *(layout.tasks(kind) for kind in (*KINDS, *PUBLISHED))):
         assert read_json(layout.catalogue(folder)) == []
     assert set(itertools.chain(*TASK_STAGES.values())) == {*KINDS, *PUBLISHED}
+
+
+def test_what_nobody_put_among_the_sets_is_set_apart(layout: Layout) -> None:
+    settings()
+    tasks()
+    strays = [layout.all_tasks / "stray.txt", layout.tasks("glue") / ".hidden"]
+    for stray in strays:
+        stray.write_text("x")
+    settings()
+    assert not any(stray.exists() for stray in strays)
+    assert (layout.task("documents-similarity", "lee") / MANIFEST).is_file()
+    assert (layout.all_tasks / MANIFEST).is_file() and layout.catalogue(layout.tasks("blimp")).is_file()
