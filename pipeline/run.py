@@ -14,6 +14,8 @@ from quartet.hardware.processor import computing, model_name
 
 #: OpenMP's variable: whoever runs several processes side by side says by it how many threads each may have.
 OMP_NUM_THREADS = "OMP_NUM_THREADS"
+#: DVC sets it for every command that it runs: the stage's address.
+DVC_STAGE = "DVC_STAGE"
 
 
 def main(function: Callable[..., None], arguments: list[str] | None = None) -> None:

@@ -15,12 +15,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from pipeline.loading import load as read_params
 from pipeline.params import Params
+from pipeline.run import DVC_STAGE
 from quartet.errors import InputError
 from quartet.files import atomic_path
 
 SETTINGS, PARAMS = Path("artifacts/settings.json"), Path("params.yaml")
-#: DVC sets it for what it runs.
-DVC_STAGE = "DVC_STAGE"
 #: Parts of the settings that stages depend on in the place of whole entries: see :class:`pipeline.params.Params`.
 PARTS = ("names", "judging", "reported")
 WRITE = "run `dvc repro settings`"

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from pipeline import code
 from pipeline.layout import MANIFEST, Layout
+from pipeline.loading import load
 from pipeline.params import Params
 from pipeline.progress import say
+from pipeline.settings import PARAMS
 from pipeline.stages import STAGES, record, stage_named
 from pipeline.timing import (
     BETWEEN,
@@ -29,7 +33,8 @@ from pipeline.timing import (
 )
 from pipeline.tracked.inputs import in_words, inputs
 from pipeline.tracked.names import run_name
-from pipeline.tracked.repro import of_dvc, process_start
+from pipeline.tracked.repro import DVC_EXP_NAME, of_dvc, process_start
+from quartet.errors import InputError
 from quartet.files import sha256
 
 Point = tuple[str, float, int]
@@ -85,15 +90,17 @@ def stage_run(params: Params, stage: str, variant: str = "", *, resume: Path | N
     """The work of one stage instance, from its inputs to its record.
 
     It says what the stage reads, and what it made in how many seconds; the durations are kept beside the artifacts.
+    What DVC notes of the stage must be what ran: the code is compared at the start and at the end.
 
     Args:
         stage, variant: as in dvc.yaml: ``stage_run(params, "sts", "tta")`` for ``sts@tta``.
         resume: the folder of an interrupted training, whose run goes on.
 
     Raises:
-        InputError: MLflow cannot be reached, for a live stage.
+        InputError: MLflow cannot be reached, for a live stage; the code or, in an experiment, params.yaml was edited.
     """
     layout = Layout(params.experiment)
+    code.check(stage, read=stage_named(stage).tunes)
     read = inputs(params, layout, stage, variant)
     if read:
         say(f"{run_name(stage, variant)} reads {in_words(read)}")
@@ -105,6 +112,8 @@ def stage_run(params: Params, stage: str, variant: str = "", *, resume: Path | N
         try:
             yield run
             seconds = time.perf_counter() - clock
+            code.check(stage)
+            _check_experiment(params)
             process, dvc = process_start(), of_dvc()
             run.stopwatch.add(START_UP, started - process)
             if (waited := seconds_between(layout, dvc, process)) is not None:
@@ -120,6 +129,16 @@ def stage_run(params: Params, stage: str, variant: str = "", *, resume: Path | N
     if stage_named(stage).live:
         run.stopwatch.add(TELLING, time.time() - started - seconds)
     write_end(layout, dvc)
+
+
+def _check_experiment(params: Params) -> None:
+    """Within ``dvc exp run``, compare params.yaml with the settings: DVC records it as it is when all stages have run.
+
+    Raises:
+        InputError: it has been edited.
+    """
+    if DVC_EXP_NAME in os.environ and load(PARAMS) != params:
+        raise InputError(PARAMS, "edited while `dvc exp run` ran", "run the experiment again")
 
 
 @contextmanager

@@ -66,6 +66,11 @@ class Stage:
     files: Files | None = None
     tag: tuple[str, str] | None = None
 
+    @property
+    def tunes(self) -> bool:
+        """Whether it tunes models on its sets, and keeps them under names of the code while it runs."""
+        return self.live and bool(self.sets)
+
 
 def evaluation(
     stage: str,

@@ -18,7 +18,6 @@ from pipeline.settings import load
 from pipeline.stage import Run, stage_run
 from quartet import code
 from quartet.config.model import Model
-from quartet.config.training import TrainingConfig
 from quartet.files import atomic_dir, atomic_path, read_json, sha256, write_json
 from quartet.models.checkpoint import CONFIG, ModelCard, copy_model, load_card, save_model
 from quartet.pretrained import content_hash, local_folder
@@ -30,9 +29,6 @@ from quartet.training.callbacks import Progress, Report
 from quartet.training.fit import Trained, fit
 from quartet.training.flops import training_flops
 from quartet.training.processes import Machine
-
-#: Settings of a training that change none of its weights: which are used, and how often they are kept meanwhile.
-IDLE = ("weights", "checkpoint_every")
 
 
 def pretrain(name: str) -> None:
@@ -89,9 +85,10 @@ def fingerprint(layout: Layout, model: Model, seed: int, device: str) -> str:
     Settings that change no weight are left at their defaults.
     """
     encoded = layout.encoded(model.corpus, model.tokenizer)
-    training = dataclasses.replace(model.training, **{key: getattr(TrainingConfig, key) for key in IDLE})
     parts = [
-        json.dumps(dataclasses.asdict(dataclasses.replace(model, training=training)), sort_keys=True),
+        json.dumps(
+            dataclasses.asdict(dataclasses.replace(model, training=model.training.decisive)), sort_keys=True
+        ),
         *(sha256(path) for path in sorted(encoded.iterdir())),
         sha256(layout.tokenizer(model.tokenizer) / TOKENIZER),
         code.fingerprint("quartet.training.fit", "quartet.models.checkpoint"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipeline import code
 from pipeline.layout import Layout
 from pipeline.params import entry
 from pipeline.run import main
@@ -11,6 +12,7 @@ from quartet.files import sha256, write_json
 
 def runtime_inputs(name: str) -> None:
     """Write them: the stage `runtime` depends on these, not on the folders of all models and all corpora."""
+    code.check("runtime-inputs")
     params = load()
     layout = Layout(params.experiment)
     corpus = entry(params.models, name, "models").corpus
@@ -20,6 +22,7 @@ def runtime_inputs(name: str) -> None:
         layout.runtime_inputs(name),
         {"model": files, "text": sha256(layout.segments(corpus) / "test.jsonl")},
     )
+    code.check("runtime-inputs")
 
 
 if __name__ == "__main__":

@@ -7,16 +7,20 @@ even where params.yaml names none.
 
 from __future__ import annotations
 
+from pipeline import code
 from pipeline.layout import Layout
 from pipeline.loading import load
 from pipeline.removed import set_apart
 from pipeline.run import main
 from pipeline.settings import PARAMS, write
+from pipeline.unchanged import Inputs
 from quartet.files import write_json
 
 
 def settings() -> None:
     """Write artifacts/settings.json, and catalogue.json into the folders that other stages read as a whole."""
+    inputs = Inputs([PARAMS])
+    code.check(code.READER)
     params = load(PARAMS)
     write(params)
     layout = Layout(params.experiment)
@@ -29,6 +33,8 @@ def settings() -> None:
     }
     for folder, members in names.items():
         write_json(layout.catalogue(folder), members)
+    inputs.check()
+    code.check(code.READER)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,8 @@ from quartet.results import Measure, Result, write_results
 #: What the text, the vocabulary, the training and the files of a translator are made by. The search is no part of it.
 TRAINING = tuple(f"quartet.recognise.{name}" for name in ("pairs", "vocabulary", "training", "translation"))
 SPLITS = ("train", "dev", "test")
+#: Beside the model with its last weights: those of the lowest point of the curve.
+BEST = "best.safetensors"
 #: Whose version may change a number.
 PACKAGES = ("pytorch-lightning", "sacrebleu", "tokenizers", "torch", "transformers")
 
@@ -52,36 +54,35 @@ def translate(name: str) -> None:
         if not (folder / "model").is_dir():
             train(name, settings, texts, folder, device, run)
         (folder / "resume.ckpt").unlink(missing_ok=True)
-        translator = translation.load_translator(folder / "model", device)
         curve = read_json(folder / "curve.json")
         run.stopwatch.add("train", **curve["run"])
-        manifest: dict[str, Any] = {
-            "version": MANIFEST_VERSION,
-            "languages": settings.languages,
-            "model": dataclasses.asdict(settings.config),
-            "tokenizer": dataclasses.asdict(settings.tokenizer),
-            "training": dataclasses.asdict(settings.training),
-            "label_smoothing": settings.label_smoothing,
-            "seed": settings.seed,
-            "beam": dataclasses.asdict(settings.beam),
-            "device": device,
-            "weights": {
-                "step": curve["weights_step"],
-                "sha256": sha256(folder / "model" / translation.WEIGHTS),
-            },
-            "versions": {package: importlib.metadata.version(package) for package in PACKAGES},
-            "sources": {
-                split: described(getattr(settings, split), files[split], texts[split]) for split in SPLITS
-            },
-            "dropped_pairs": curve["dropped"],
-        }
-        with atomic_dir(layout.translations(name)) as output:
+        with atomic_dir(layout.translator(name)) as model, atomic_dir(layout.translations(name)) as output:
+            choose_weights(folder, settings, model)
+            translator = translation.load_translator(model, device)
+            manifest: dict[str, Any] = {
+                "version": MANIFEST_VERSION,
+                "languages": settings.languages,
+                "model": dataclasses.asdict(settings.config),
+                "tokenizer": dataclasses.asdict(settings.tokenizer),
+                "training": dataclasses.asdict(settings.training),
+                "label_smoothing": settings.label_smoothing,
+                "seed": settings.seed,
+                "beam": dataclasses.asdict(settings.beam),
+                "device": device,
+                "weights": {
+                    "step": translator.card.weights_step,
+                    "sha256": sha256(model / translation.WEIGHTS),
+                },
+                "versions": {package: importlib.metadata.version(package) for package in PACKAGES},
+                "sources": {
+                    split: described(getattr(settings, split), files[split], texts[split]) for split in SPLITS
+                },
+                "dropped_pairs": curve["dropped"],
+            }
             for split in ("dev", "test"):
                 manifest[split] = decode(translator, settings, split, texts[split], output, run)
             write_json(output / MANIFEST, manifest)
             inputs.check()
-        with atomic_dir(layout.translator(name)) as output:
-            shutil.copytree(folder / "model", output, dirs_exist_ok=True)
         write_curve(layout.translator_curve(name), settings.seed, curve["points"])
         rows = rows_of_translator(params, name, curve, manifest, translator.card)
         write_results(layout.rows("translate", name), rows)
@@ -91,10 +92,12 @@ def translate(name: str) -> None:
 
 
 def fingerprint(settings: Translator, files: dict[str, list[Path]], device: str) -> str:
-    """A name for one training: equal only where what it depends on is. The beam and the test text may differ."""
-    chosen = {
-        key: value for key, value in dataclasses.asdict(settings).items() if key not in ("beam", "test")
-    }
+    """A name for one training: equal only where what it depends on is. The beam and the test text may differ.
+
+    So may settings of the training that change no weight.
+    """
+    named = dataclasses.asdict(dataclasses.replace(settings, training=settings.training.decisive))
+    chosen = {key: value for key, value in named.items() if key not in ("beam", "test")}
     parts = [
         json.dumps(chosen, sort_keys=True),
         *(sha256(path) for split in ("train", "dev") for path in files[split]),
@@ -112,7 +115,7 @@ def train(
     device: str,
     run: Run,
 ) -> None:
-    """Train and keep the outcome in `folder`/model and `folder`/curve.json."""
+    """Train and keep the outcome in `folder`: model with the last weights, best.safetensors, curve.json."""
     text = texts["train"]
     tokenizer = train_pieces([*text.source, *text.target], settings.tokenizer)
     pairs = {split: encode_pairs(texts[split], tokenizer, settings.max_length) for split in ("train", "dev")}
@@ -136,7 +139,7 @@ def train(
         languages=settings.languages,
         seed=settings.seed,
         steps=settings.training.steps,
-        weights_step=trained.weights_step,
+        weights_step=settings.training.steps,
         pairs=len(pairs["train"]),
         parameters=translation.parameter_count(trained.network),
         model=settings.config,
@@ -147,7 +150,7 @@ def train(
         folder / "curve.json",
         {
             "points": trained.curve,
-            "weights_step": trained.weights_step,
+            "best_step": trained.best_step,
             "targets": trained.targets,
             "tokens": trained.tokens,
             "dropped": {split: each.dropped for split, each in pairs.items()},
@@ -159,8 +162,21 @@ def train(
             },
         },
     )
+    with atomic_path(folder / BEST) as temporary:
+        translation.save_weights(temporary, trained.best)
     with atomic_dir(folder / "model") as output:
         translation.save_translator(output, translation.Translator(trained.network, tokenizer, card))
+
+
+def choose_weights(folder: Path, settings: Translator, output: Path) -> None:
+    """Copy a finished training to `output`, with the weights that the settings ask for now."""
+    shutil.copytree(folder / "model", output, dirs_exist_ok=True)
+    card = read_json(output / translation.CARD)
+    if settings.training.weights == "best":
+        shutil.copyfile(folder / BEST, output / translation.WEIGHTS)
+        card["weights_step"] = read_json(folder / "curve.json")["best_step"]
+    training = dataclasses.asdict(settings.training)
+    write_json(output / translation.CARD, {**card, "training": training})
 
 
 def decode(
@@ -216,7 +232,7 @@ def rows_of_translator(
     card: translation.TranslatorCard,
 ) -> list[Result]:
     """The loss behind the weights, the sizes, and the BLEU of the best hypotheses."""
-    loss = dict(curve["points"])[curve["weights_step"]]
+    loss = dict(curve["points"])[card.weights_step]
     measures = {
         "dev": {
             "loss": Measure(loss, curve["targets"]),

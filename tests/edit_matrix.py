@@ -173,6 +173,23 @@ def setting(old: str, new: str) -> Edit:
     return changed("params.yaml", old, new)
 
 
+def fewer(section: str, entry: str) -> Edit:
+    """A section of params.yaml without one of its entries, and without the mentions of that entry in lists."""
+
+    def edit(pipeline: Pipeline) -> None:
+        from ruamel.yaml import YAML
+
+        path = pipeline.folder / "params.yaml"
+        settings = YAML(typ="safe", pure=True).load(path)
+        del settings[section][entry]
+        for names in (*settings["evaluate"].values(), settings["runtime"]["models"]):
+            if entry in names:
+                names.remove(entry)
+        path.write_text(json.dumps(settings), encoding="utf-8")
+
+    return edit
+
+
 def second_lists(pipeline: Pipeline) -> None:
     """The entry of the lists once more, under another name."""
     text = (pipeline.folder / "params.yaml").read_text(encoding="utf-8")
@@ -217,6 +234,9 @@ EDITS: dict[str, Edit] = {
         "vectors: {}", "vectors: {glove: {source: glove.txt, sha256: null, format: glove, lowercase: false}}"
     ),
     "a second set of lists": second_lists,
+    "one model less": fewer("models", "segatron-xl"),
+    "one n-gram less": fewer("ngrams", "ngram-3"),
+    "one set less": fewer("tasks", "wordsim353"),
     "another name for a model": setting("\n  segatron-xl:\n", "\n  segatron:\n"),
     "the licence of a set": setting("license: MIT", "license: CC0"),
     "a comment in params.yaml": setting("seeds:", "# a comment\nseeds:"),

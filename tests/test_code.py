@@ -11,9 +11,12 @@ from typing import Any
 
 import pytest
 
-from pipeline.code import HOMES, QUIET, READING, digests
+import pipeline.code
+from pipeline.code import HOMES, QUIET, READING, check, digests, forget, write
 from pipeline.params import Params
 from quartet import code
+from quartet.errors import InputError
+from quartet.files import read_json
 from tests.imports import ROOT
 
 #: Module -> source of a package `quartet` of which `quartet.work` is asked for.
@@ -47,13 +50,6 @@ def package(tmp_path: Path) -> Iterator[Path]:
         (tmp_path / name).write_text(text)
     yield tmp_path
     forget()
-
-
-def forget() -> None:
-    """What was read of files that have changed."""
-    for value in vars(code).values():
-        if hasattr(value, "cache_clear"):
-            value.cache_clear()
 
 
 def name(package: Path) -> str:
@@ -205,3 +201,64 @@ def test_fields_are_left_out_of_the_classes_of_params_alone() -> None:
 
 def test_every_script_has_a_digest() -> None:
     assert set(digests()) == {path.stem for path in (ROOT / "stages").glob("[!_]*.py")}
+
+
+@pytest.fixture
+def project(package: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A script of stages/ that imports the package, its digest written down; DVC runs it."""
+    (package / "stages").mkdir()
+    (package / "stages" / "work.py").write_text("import quartet.work\n")
+    (package / "pipeline").mkdir()
+    monkeypatch.setattr(pipeline.code, "HOMES", dict.fromkeys(HOMES, package))
+    monkeypatch.setattr(pipeline.code, "ROOT", package)
+    monkeypatch.setenv("DVC_STAGE", "work")
+    monkeypatch.chdir(package)
+    write()
+    return package
+
+
+def test_an_edit_meanwhile_ends_the_stages_that_import_it(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late, idle = project / "quartet" / "late.py", project / "quartet" / "idle.py"
+    before = late.read_text()
+    check("work")
+    late.write_text(f'"""Reworded."""\n{before}')
+    idle.write_text("b = 6\n")
+    check("work")
+    for text in (before.replace("2", "3"), before + "(", ""):
+        late.write_text(text)
+        with pytest.raises(InputError, match=r"stages/work\.py: it, or a module .* was edited while DVC ran"):
+            check("work")
+    monkeypatch.delenv("DVC_STAGE")
+    check("work")  # what a hand runs is noted nowhere
+    monkeypatch.setenv("DVC_STAGE", "work")
+    late.write_text(before)
+    check("work")
+
+
+def test_names_are_of_the_code_that_was_read(project: Path) -> None:
+    """A tuning that is kept while its stage runs is not kept under the name of code that came later."""
+    first = name(project)
+    forget()
+    check("work", read=True)
+    late = project / "quartet" / "late.py"
+    late.write_text(late.read_text().replace("2", "3"))
+    assert code.fingerprint("quartet.work", homes={"quartet": project}) == first != name(project)
+
+
+def test_digests_are_of_one_state(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    late = project / "quartet" / "late.py"
+    texts = [late.read_text().replace("2", "3")]
+
+    def edited() -> dict[str, str]:
+        found = digests()
+        if texts:
+            late.write_text(texts.pop())
+        return found
+
+    monkeypatch.setattr(pipeline.code, "digests", edited)
+    write()
+    check("work")
+    forget()
+    assert read_json(pipeline.code.DIGESTS)["work"] == digests()["work"]

@@ -36,20 +36,23 @@ class Clone:
         found.folder = folder
         return found
 
-    def run(self, *arguments: str, expect: int = 0) -> str:
-        """What a module's command line says, on both streams."""
-        environment = {
-            **os.environ,
+    @property
+    def environment(self) -> dict[str, str]:
+        """Of its commands: its own library, and its own database."""
+        own = {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(self.folder / "src"),
             "DVC_NO_ANALYTICS": "true",
             "CI": "true",
         }
-        environment.pop("MLFLOW_TRACKING_URI", None)
+        return {key: value for key, value in os.environ.items() if key != "MLFLOW_TRACKING_URI"} | own
+
+    def run(self, *arguments: str, expect: int = 0) -> str:
+        """What a module's command line says, on both streams."""
         done = subprocess.run(
             [sys.executable, "-m", *arguments],
             cwd=self.folder,
-            env=environment,
+            env=self.environment,
             capture_output=True,
             text=True,
             check=False,

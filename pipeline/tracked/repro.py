@@ -14,9 +14,8 @@ from datetime import UTC, datetime
 import psutil
 
 from pipeline.mlflow import Store
+from pipeline.run import DVC_STAGE
 
-#: DVC sets it for every command that it runs: the stage's address.
-DVC_STAGE = "DVC_STAGE"
 #: Set within `dvc exp run`.
 DVC_EXP_NAME = "DVC_EXP_NAME"
 STAGE = "repro"

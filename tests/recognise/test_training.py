@@ -12,7 +12,7 @@ from quartet.config.recognise import TranslatorConfig
 from quartet.errors import InputError
 from quartet.recognise.pairs import PairSource, ParallelText, encode_pairs
 from quartet.recognise.training import TrainedTranslator, TranslationModule, fit_translator
-from quartet.recognise.translation import build, weights
+from quartet.recognise.translation import build, fill, weights
 from quartet.training.callbacks import ResumePoint
 from tests.recognise import toy
 
@@ -66,6 +66,7 @@ def test_a_killed_training_goes_on_bit_for_bit(
     assert 0 < resumed.run_tokens < whole.run_tokens
     for name, tensor in weights(whole.network).items():
         assert torch.equal(tensor, weights(resumed.network)[name]), name
+        assert torch.equal(whole.best[name], resumed.best[name]), name
 
 
 def test_the_same_seed_gives_the_same_weights(tmp_path: Path) -> None:
@@ -78,14 +79,12 @@ def test_the_same_seed_gives_the_same_weights(tmp_path: Path) -> None:
 def test_the_best_weights_are_those_of_the_lowest_loss(tmp_path: Path) -> None:
     """A rate that is far too high spoils what the warm-up reached."""
     changes = {"steps": 40, "validate_every": 5, "learning_rate": 0.5, "warmup": 0.9, "schedule": "constant"}
-    best = toy.fit(tmp_path / "best.ckpt", **changes)
-    last = toy.fit(tmp_path / "last.ckpt", weights="last", **changes)
-    assert best.curve == last.curve
-    lowest = min(loss for _, loss in best.curve)
-    assert dict(best.curve)[best.weights_step] == lowest < best.curve[-1][1]
-    assert last.weights_step == 40
-    assert loss_of(last) == pytest.approx(last.curve[-1][1], rel=1e-5)
-    assert loss_of(best) == pytest.approx(lowest, rel=1e-5)
+    trained = toy.fit(tmp_path / "a.ckpt", **changes)
+    lowest = min(loss for _, loss in trained.curve)
+    assert dict(trained.curve)[trained.best_step] == lowest < trained.curve[-1][1]
+    assert loss_of(trained) == pytest.approx(trained.curve[-1][1], rel=1e-5)
+    fill(trained.network, trained.best)
+    assert loss_of(trained) == pytest.approx(lowest, rel=1e-5)
 
 
 def loss_of(trained: TrainedTranslator) -> float:
@@ -126,7 +125,7 @@ def test_the_curve_is_reported_and_the_last_point_belongs_to_the_weights(tmp_pat
     pairs = encode_pairs(toy.DEV, pieces, 24)
     trained = fit_translator(
         toy.MODEL,
-        toy.settings(steps=8, validate_every=5, weights="last"),
+        toy.settings(steps=8, validate_every=5),
         pieces.vocab_size,
         pairs,
         pairs,

@@ -52,7 +52,6 @@ def settings(**changes: Any) -> TrainingConfig:
         "betas": (0.9, 0.98),
         "validate_every": 100,
         "checkpoint_every": 100,
-        "weights": "best",
     }
     return TrainingConfig(**{**given, **changes})
 
@@ -82,7 +81,7 @@ def translator(trained: TrainedTranslator, model: TranslatorConfig = MODEL) -> T
         languages=("de", "en"),
         seed=3,
         steps=300,
-        weights_step=trained.weights_step,
+        weights_step=300,
         pairs=len(TRAIN),
         parameters=parameter_count(trained.network),
         model=model,

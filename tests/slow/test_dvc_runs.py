@@ -109,6 +109,24 @@ def without_most(text: str) -> str:
     return text.replace("  rerank: [ngram-3, tta]", "  rerank: [tta]")
 
 
+@pytest.mark.parametrize(
+    "stage", ["rerank", "sts", "wordsim", "finetune", "glue", "nli", "squad", "race", "blimp", "attention"]
+)
+def test_an_evaluation_that_is_switched_off_and_on_again_is_not_run_again(
+    pipeline: Pipeline, stage: str
+) -> None:
+    rows = pipeline.artifacts / "rows" / stage / "tta.jsonl"
+    made = rows.read_text()
+    models = "[ngram-3, tta]" if stage == "rerank" else "[tta]"
+    pipeline.edit(lambda text: text.replace(f"  {stage}: {models}", f"  {stage}: []"))
+    assert pipeline.repro() == {"settings", "report"} | (AFTER_RERANKING if stage == "rerank" else set())
+    assert not rows.exists()
+    pipeline.edit(lambda text: text)
+    assert f"{stage}@tta" not in pipeline.repro()
+    assert rows.read_text() == made
+    assert pipeline.dvc("status").strip() == "Data and pipelines are up to date."
+
+
 def test_an_edit_of_an_evaluation_trains_nothing(pipeline: Pipeline) -> None:
     pipeline.edit(lambda text: text.replace("weights: exact", "weights: {start: 0.0, stop: 1.0, step: 0.5}"))
     assert pipeline.repro() == {"settings", "rerank@tta", "rerank@ngram-3"} | AFTER_RERANKING
@@ -181,6 +199,9 @@ RUNS: dict[str, set[str]] = {
     | ON_TTA,
     "a file of word vectors": {"settings", "vectors@glove", "report"},
     "a second set of lists": {"settings", "nbest@second", "baselines"} | RERANKED,
+    "one model less": {"settings", "compare-losses", "report"},
+    "one n-gram less": {"settings"} | AFTER_RERANKING,
+    "one set less": {"settings", "tasks", "wordsim@tta", "baselines", "report"},
     "another name for a model": {
         "settings",
         "pretrain@segatron",

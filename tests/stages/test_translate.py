@@ -115,6 +115,33 @@ def test_lists_and_their_provenance(layout: Layout, workspace: Path, monkeypatch
     assert max(len(one.hypotheses) for one in read("mlm-scoring", Files(folder / "dev.json")).lists) == 2
 
 
+def test_other_weights_and_other_resume_points_train_nothing(
+    layout: Layout, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rate spoils what the warm-up reached, so that the best weights are not the last."""
+    few = "steps: 20, batch_size: 400, learning_rate: 0.5, warmup: 0.9, schedule: constant, validate_every: 5"
+    change(workspace, "steps: 60, batch_size: 400, learning_rate: 5e-3, validate_every: 20", few)
+    translate(NAME)
+    monkeypatch.setattr(stages.translate, "fit_translator", refused)
+    first, best = outputs(layout), load_translator(layout.translator(NAME)).card
+    assert best.weights_step < best.steps
+    change(workspace, "checkpoint_every: 20, weights: best", "checkpoint_every: 7")
+    translate(NAME)
+    last = load_translator(layout.translator(NAME)).card
+    assert (last.weights_step, last.training.weights, last.training.checkpoint_every) == (20, "last", 7)
+    weights = layout.translator(NAME) / "model.safetensors"
+    assert weights.read_bytes() != first[weights.as_posix()]
+    curve = dict(line.split(",")[1:] for line in layout.translator_curve(NAME).read_text().splitlines())
+    loss = {row.metric: row.value for row in read_results(layout.rows("translate", NAME))}["loss"]
+    assert f"{loss:.6f}" == curve["20"]
+    change(workspace, "checkpoint_every: 7", "checkpoint_every: 20, weights: best")
+    translate(NAME)
+    assert outputs(layout) == first
+    change(workspace, "learning_rate: 0.5", "learning_rate: 0.4")
+    with pytest.raises(AssertionError, match="trained once more"):
+        translate(NAME)
+
+
 def refused(*arguments: Any, **named: Any) -> None:
     raise AssertionError("trained once more")
 

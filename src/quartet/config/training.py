@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Literal
 
 from pydantic.dataclasses import dataclass
@@ -14,6 +15,8 @@ BatchBy = Literal["tokens", "sentences"]
 Spread = Literal["auto", "ddp", "fsdp"]
 #: Of the last step, or of the lowest point of the validation curve.
 Weights = Literal["last", "best"]
+#: Settings of a training that change none of its weights: which are used, and how often they are kept meanwhile.
+IDLE = ("weights", "checkpoint_every")
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
@@ -79,6 +82,11 @@ class TrainingConfig:
             raise ValueError(f"accumulate {self.accumulate} parts are more than batch_size {self.batch_size}")
         if 0 < self.schedule_steps < self.steps:
             raise ValueError(f"schedule_steps {self.schedule_steps} end before steps {self.steps}")
+
+    @property
+    def decisive(self) -> TrainingConfig:
+        """The same training, with `IDLE` settings at their defaults: what finished trainings are found by."""
+        return dataclasses.replace(self, **{name: getattr(TrainingConfig, name) for name in IDLE})
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)

@@ -20,7 +20,7 @@ from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.kernels.cross_entropy import summed_cross_entropy
 from quartet.recognise.pairs import IGNORED, EncodedPairs, PairBatch, PairSource
-from quartet.recognise.translation import build, fill, logits, weights
+from quartet.recognise.translation import build, logits, weights
 from quartet.training import randomness
 from quartet.training.callbacks import PlainFile, Progress, Report, ResumePoint, Steps
 from quartet.training.divergence import REMEDY, SEEN_TOGETHER, Watch, WatchedModule
@@ -36,8 +36,9 @@ class TrainedTranslator:
     """The outcome of a training.
 
     Attributes:
-        network: with the weights that ``training.weights`` asks for, in evaluation mode, on the CPU.
-        weights_step: the step that they are of.
+        network: with the weights of the last step, in evaluation mode, on the CPU.
+        best: the weights at the lowest point of the curve, by the names of `quartet.recognise.translation.weights`.
+        best_step: the step that these are of.
         curve: (step, validation loss in nats a target token, without smoothing).
         targets: target tokens behind each point.
         tokens: target tokens read in training.
@@ -45,7 +46,8 @@ class TrainedTranslator:
     """
 
     network: MarianMTModel
-    weights_step: int
+    best: dict[str, Tensor]
+    best_step: int
     curve: list[tuple[int, float]]
     targets: int
     tokens: int
@@ -140,7 +142,7 @@ class TranslationModule(WatchedModule):
     def on_validation_epoch_end(self) -> None:
         value = self._validation_sum / max(1, self.validation_targets)
         self.watch.validation(value, self.global_step)
-        if self.config.weights == "best" and (not self.curve or value < min(loss for _, loss in self.curve)):
+        if not self.curve or value < min(loss for _, loss in self.curve):
             self.best = {
                 name: tensor.detach().cpu().clone() for name, tensor in weights(self.network).items()
             }
@@ -272,13 +274,10 @@ def fit_translator(
         trainer.validate(module, validation, verbose=False)
         module.curve[-1] = (training.steps, module.curve[-1][1])
     seconds = time.perf_counter() - begun
-    step = training.steps
-    if training.weights == "best":
-        step = min(module.curve, key=lambda point: point[1])[0]
-        fill(network, module.best)
     return TrainedTranslator(
         network.eval().cpu(),
-        step,
+        module.best,
+        min(module.curve, key=lambda point: point[1])[0],
         module.curve,
         module.validation_targets,
         module.tokens,

@@ -174,13 +174,16 @@ class Translator:
 
 def save_translator(folder: Path, translator: Translator) -> None:
     """Write a folder that :func:`load_translator` opens, and transformers' ``MarianMTModel.from_pretrained`` too."""
-    tensors = {
-        name: tensor.detach().contiguous().cpu() for name, tensor in weights(translator.network).items()
-    }
-    save_file(tensors, folder / WEIGHTS, metadata={"format": "pt"})
+    save_weights(folder / WEIGHTS, weights(translator.network))
     translator.network.config.save_pretrained(folder)
     translator.tokenizer.save(folder / TOKENIZER)
     write_json(folder / CARD, dataclasses.asdict(translator.card))
+
+
+def save_weights(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Write what :func:`weights` gave, which may stand in the place of a translator's own."""
+    whole = {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()}
+    save_file(whole, path, metadata={"format": "pt"})
 
 
 def load_translator(folder: Path, device: str = "cpu") -> Translator:

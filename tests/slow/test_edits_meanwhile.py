@@ -1,0 +1,195 @@
+"""Edits while DVC runs stages that really work: what is stored as done was made from what is recorded."""
+
+from __future__ import annotations
+
+import copy
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quartet.config.loading import read_yaml
+from tests.edit_matrix import ran
+from tests.imports import ROOT
+from tests.settings import change_settings
+from tests.tiny import Clone
+
+#: What the preset tiny is without: a model of a few steps stays, and its perplexity.
+WITHOUT: dict[str, Any] = {
+    **{
+        f"evaluate.{stage}": []
+        for stage in (
+            "rerank",
+            "sts",
+            "wordsim",
+            "finetune",
+            "glue",
+            "nli",
+            "squad",
+            "race",
+            "blimp",
+            "attention",
+        )
+    },
+    **{section: {} for section in ("ngrams", "nbest", "tasks")},
+    **{key: [] for key in ("nli.sets", "runtime.models")},
+    "perplexity.input_lengths": [8],
+}
+#: At the start of the work of the stage `segment`: it waits while it is told to.
+WAIT = """
+        import pathlib, time
+
+        while pathlib.Path("artifacts/hold").exists():
+            pathlib.Path("artifacts/waiting").touch()
+            time.sleep(0.05)
+"""
+EDITED = "it, or a module that it imports, was edited while DVC ran; run the same command again"
+SEGMENT, PERPLEXITY = "segment@wikipedia-sample", "perplexity@tta"
+
+
+class Lean(Clone):
+    """The lean preset, run once."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        models = read_yaml(folder / "params.yaml")["models"]
+        self.set(**WITHOUT)
+        self.set(models={"tta": {**models["tta"], "training": {**models["tta"]["training"], "steps": 2}}})
+        self.add("stages/segment.py", WAIT, behind='"segment", name):')
+        assert {SEGMENT, "pretrain@tta", PERPLEXITY, "report"} <= self.repro()
+
+    def set(self, **keys: Any) -> None:
+        """Give keys of params.yaml other values."""
+        change_settings(self.folder / "params.yaml", keys)
+
+    def add(self, name: str, text: str, behind: str | None = None) -> None:
+        """Put a text at the end of a file, or behind another."""
+        path = self.folder / name
+        old = path.read_text(encoding="utf-8")
+        assert behind is None or behind in old
+        path.write_text(
+            old + text if behind is None else old.replace(behind, behind + text, 1), encoding="utf-8"
+        )
+
+    def copied(self, folder: Path) -> Lean:
+        """The same in another folder."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        other = copy.copy(self)
+        other.folder = folder
+        return other
+
+    def meanwhile(self, edit: Callable[[], object], *command: str) -> tuple[int, str]:
+        """Run a command of DVC, and edit something as soon as `segment` is at work; its code, and what it says."""
+        hold, waiting = (self.folder / "artifacts" / name for name in ("hold", "waiting"))
+        hold.touch()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dvc", *command],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        while not waiting.exists():
+            assert process.poll() is None, process.communicate()[0]
+            time.sleep(0.05)
+        edit()
+        hold.unlink()
+        said = process.communicate()[0]
+        waiting.unlink()
+        return process.returncode, said
+
+    @property
+    def lock(self) -> Any:
+        """What DVC has noted of each stage."""
+        return read_yaml(self.folder / "dvc.lock")["stages"]
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> Lean:
+    folder = tmp_path_factory.mktemp("lean") / "lean"
+    folder.mkdir()
+    return Lean(folder)
+
+
+@pytest.fixture
+def lean(done: Lean, tmp_path: Path) -> Lean:
+    """A copy in which `segment` and what hangs on it is to run."""
+    lean = done.copied(tmp_path / "lean")
+    lean.set(**{"corpora.wikipedia-sample.limit": 18})
+    return lean
+
+
+def test_an_edit_of_what_a_later_stage_imports_ends_that_stage(lean: Lean) -> None:
+    before, script = lean.lock, lean.folder / "stages" / "perplexity.py"
+    code = script.read_bytes()
+    status, said = lean.meanwhile(
+        lambda: lean.add("stages/perplexity.py", "\nSHORTER = SHORTER[:1]\n"), "repro"
+    )
+    assert status and f"error: perplexity: stages/perplexity.py: {EDITED}" in said
+    assert lean.lock[SEGMENT] != before[SEGMENT] and "pretrain@tta" in ran(said)
+    assert lean.lock[PERPLEXITY] == before[PERPLEXITY]
+    edited = {"code", PERPLEXITY, "compare-losses", "report"}
+    assert edited - ran(said := lean.run("dvc", "repro")) == set(), said
+    rows = lean.results
+    script.write_bytes(code)
+    assert edited - {"compare-losses"} <= lean.repro() and lean.results != rows
+    assert "up to date" in lean.run("dvc", "status")
+
+
+def test_an_edit_of_what_a_running_stage_imports_ends_that_stage(lean: Lean) -> None:
+    before, module = lean.lock, lean.folder / "src/quartet/text/split.py"
+    code = module.read_bytes()
+    status, said = lean.meanwhile(lambda: lean.add("src/quartet/text/split.py", "\nEDITED = True\n"), "repro")
+    assert status and f"error: segment: stages/segment.py: {EDITED}" in said
+    assert lean.lock[SEGMENT] == before[SEGMENT]
+    module.write_bytes(code)
+    again = lean.repro()
+    assert {SEGMENT, "pretrain@tta", "report"} <= again and "code" not in again
+    assert "up to date" in lean.run("dvc", "status")
+
+
+def test_other_edits_end_nothing(lean: Lean) -> None:
+    """A docstring of what runs, code that no later stage imports, and settings: the next run sees them."""
+
+    def edit() -> None:
+        lean.add("src/quartet/text/split.py", '"""The end."""\n')
+        lean.add("src/quartet/cli/rescore.py", "\nEDITED = True\n")
+        lean.set(bootstrap=50)
+
+    status, said = lean.meanwhile(edit, "repro")
+    assert not status and {SEGMENT, "pretrain@tta", "report"} <= ran(said)
+    noted = lean.lock[PERPLEXITY]["params"]["artifacts/settings.json"]
+    assert noted["bootstrap"] == 100
+    after = lean.repro()
+    assert {"code", "settings", PERPLEXITY, "report"} <= after and not {SEGMENT, "pretrain@tta"} & after
+
+
+def test_an_experiment_is_recorded_with_its_own_settings(lean: Lean) -> None:
+    """`dvc exp run` records params.yaml as it is when the last stage has run: an edit before that ends it."""
+    for arguments in (
+        ("init", "-q", "-b", "main"),
+        ("config", "user.name", "test"),
+        ("config", "user.email", "test@localhost"),
+    ):
+        subprocess.run(["git", *arguments], cwd=lean.folder, check=True)
+    shutil.copyfile(ROOT / ".gitignore", lean.folder / ".gitignore")
+    lean.run("dvc", "config", "--unset", "core.no_scm")
+    subprocess.run("git add -A && git commit -qm all", shell=True, cwd=lean.folder, check=True)
+    command = ("exp", "run", "-n", "three", "-S", "models.tta.training.steps=3")
+    status, said = lean.meanwhile(lambda: lean.set(bootstrap=50), *command)
+    assert status and "params.yaml: edited while `dvc exp run` ran; run the experiment again" in said
+    assert "three" not in lean.run("dvc", "exp", "list")
+    lean.run("dvc", *command)
+    assert "three" in lean.run("dvc", "exp", "list")
+    noted = lean.lock["pretrain@tta"]["params"]["artifacts/settings.json"]
+    assert noted["models.tta"]["training"]["steps"] == 3
+    reported = lean.lock[PERPLEXITY]["params"]["artifacts/settings.json"]
+    params = read_yaml(lean.folder / "params.yaml")
+    assert (params["bootstrap"], params["models"]["tta"]["training"]["steps"]) == (reported["bootstrap"], 3)
+    assert reported["bootstrap"] == 50
