@@ -9,6 +9,7 @@ import pytest
 
 from pipeline import settings
 from pipeline.loading import load
+from pipeline.run import DVC_STAGE
 from quartet.errors import InputError
 from tests.imports import ROOT
 
@@ -18,7 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with params.yaml alone, in which nobody but this test works."""
     (tmp_path / "params.yaml").write_bytes((ROOT / "presets" / "tiny.yaml").read_bytes())
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv(settings.DVC_STAGE, raising=False)
+    monkeypatch.delenv(DVC_STAGE, raising=False)
     return tmp_path
 
 
@@ -57,7 +58,7 @@ def test_by_hand_a_stage_wants_settings_that_are_not_older(
         InputError, match=r"does not hold what params\.yaml says now; run `dvc repro settings`"
     ):
         settings.load()
-    monkeypatch.setenv(settings.DVC_STAGE, "report")
+    monkeypatch.setenv(DVC_STAGE, "report")
     assert settings.load().seeds == [1]
 
 
