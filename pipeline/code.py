@@ -24,19 +24,17 @@ DIGESTS = Path("artifacts/code.json")
 #: In that file, beside the scripts: a hash of all sources as they were. No stage depends on it.
 SOURCES = "all sources"
 
-#: What changes no output: what is told MLflow, the terminal and the timing files, and this comparison of code.
-#: Packages with all their modules.
-QUIET = tuple(f"pipeline.{name}" for name in ("stage", "tracked", "mlflow", "progress", "timing", "code"))
+#: What watches a stage changes no output: what is told MLflow, the terminal and the timing files, the comparison below.
+TRACKING = "pipeline.tracking"
 #: What reads params.yaml ends in the settings, which are dependencies. For `settings` it is code, as the defaults are.
-READING = ("pipeline.loading", "quartet.config.loading")
-READER = "settings"
+READER, READING = "settings", "pipeline.settings"
 
 
 def digest(script: str) -> str:
     """The fingerprint of what a script in stages/ runs."""
-    if script == READER:
-        return code.fingerprint(f"stages.{script}", without=QUIET, homes=HOMES, defaults=True)
-    return code.fingerprint(f"stages.{script}", without=QUIET + READING, homes=HOMES)
+    reads = script == READER
+    without = (TRACKING,) if reads else (TRACKING, READING)
+    return code.fingerprint(f"stages.{script}", without=without, homes=HOMES, defaults=reads)
 
 
 def digests() -> dict[str, str]:

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from pipeline import boundaries, sample_block
+from pipeline import doc_boundaries
+from pipeline.doc_tables import EXPERIMENT, PAIRS, TABLES, pairs, sample, study
 from pipeline.run import main
-from pipeline.study_tables import PAIRS, TABLES, pairs, study
 from quartet.errors import InputError
 from quartet.files import atomic_path, read_json
 from quartet.report.blocks.durations import SECONDS, TRAINING
@@ -31,13 +31,13 @@ def timings(report: Path) -> list[Result]:
 
 def sample_results(_: list[str], reports: Path) -> list[str]:
     """The sample's figures beside the papers'."""
-    report = reports / sample_block.EXPERIMENT
-    return sample_block.block(read_results(report / "results.jsonl"), timings(report))
+    report = reports / EXPERIMENT
+    return sample(read_results(report / "results.jsonl"), timings(report))
 
 
 def sample_metrics(lines: list[str], reports: Path) -> list[str]:
     """The output of `dvc metrics show` on the sample, with the systems that the block has now."""
-    folder = reports / sample_block.EXPERIMENT / "metrics"
+    folder = reports / EXPERIMENT / "metrics"
     found = {
         path.name: {
             f"{column}.{where}": value
@@ -49,7 +49,7 @@ def sample_metrics(lines: list[str], reports: Path) -> list[str]:
     heads = ["Path", *sorted({head for own in found.values() for head in own})]
     rows = {
         name: [
-            f"reports/{sample_block.EXPERIMENT}/metrics/{name}",
+            f"reports/{EXPERIMENT}/metrics/{name}",
             *(str(round(own[head], 5)) if head in own else "-" for head in heads[1:]),
         ]
         for name, own in found.items()
@@ -65,7 +65,7 @@ def sample_metrics(lines: list[str], reports: Path) -> list[str]:
     for old in lines:
         if old.startswith("Path "):
             shown.append(line(heads))
-        elif not old.startswith(f"reports/{sample_block.EXPERIMENT}/"):
+        elif not old.startswith(f"reports/{EXPERIMENT}/"):
             shown.append(old)
         elif name_of[old] in rows:
             shown.append(line(rows[name_of[old]]))
@@ -103,7 +103,7 @@ PAGES: dict[str, dict[str, Block]] = {
         **{name: _study(name) for name in ("small", "small-pairs")},
     },
     "docs/ablations.md": {"sample-metrics": sample_metrics},
-    "docs/data.md": {"boundaries": lambda *_: boundaries.block()},
+    "docs/data.md": {"boundaries": lambda *_: doc_boundaries.block()},
     "docs/findings.md": {
         name: _study(name)
         for name in (*TABLES, *PAIRS)

@@ -1,13 +1,18 @@
-"""The test tokens that perplexity is measured on: the same for every model and for the unigram baseline."""
+"""The test tokens that perplexity is measured on: the same for every model and for the unigram baseline.
+
+As token ids of an encoded corpus, or as texts, for what has a vocabulary of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from quartet.text.documents import SegmentedDocument
 from quartet.text.encoded import EncodedCorpus
+from quartet.text.tokenizer import TextTokenizer
 
 
 @dataclass(frozen=True)
@@ -50,3 +55,38 @@ def held_out_sentences(corpus: EncodedCorpus, tokens_per_document: int) -> HeldO
         words=[int(corpus.sentence_words[sentence]) for sentence in chosen],
         documents=documents,
     )
+
+
+@dataclass(frozen=True)
+class HeldOutTexts:
+    """The sentences at the beginning of each test document.
+
+    Attributes:
+        texts: the sentences.
+        words: white-space words of each.
+        documents: the number of the document that each belongs to.
+    """
+
+    texts: list[str]
+    words: list[int]
+    documents: list[int]
+
+
+def held_out_texts(
+    documents: Iterable[SegmentedDocument], tokenizer: TextTokenizer, tokens_per_document: int
+) -> HeldOutTexts:
+    """Each document's sentences up to the one that reaches so many tokens of the tokenizer (0: all)."""
+    found = HeldOutTexts([], [], [])
+    for number, document in enumerate(documents):
+        sentences = list(document.sentences)
+        read = 0
+        for sentence, ids in zip(sentences, tokenizer.encode_batch(sentences), strict=True):
+            if tokens_per_document and read >= tokens_per_document:
+                break
+            if not ids:
+                continue
+            read += len(ids)
+            found.texts.append(sentence)
+            found.words.append(len(sentence.split()))
+            found.documents.append(number)
+    return found

@@ -13,6 +13,8 @@ from pipeline.params import Params
 
 MANIFEST = "manifest.json"
 TOKENIZER = "tokenizer.json"
+#: The stem of a file beside those that are called as entries: none of these may have this name.
+CATALOGUE = "catalogue"
 #: What the report leaves beside the times, as dvc.yaml has it.
 REPORT = (
     *("results.jsonl", "facts.json", "metrics", "plots"),
@@ -49,7 +51,7 @@ class Layout:
 
     @property
     def removed(self) -> Path:
-        """Outputs that no entry makes any more, each at its old place below it: see :mod:`pipeline.removed`."""
+        """Outputs that no entry makes any more, each at its old place below it: see `dvc_yaml.set_apart`."""
         return self.artifacts / "removed"
 
     def raw(self, corpus: str) -> Path:
@@ -109,7 +111,7 @@ class Layout:
 
     def catalogue(self, folder: Path) -> Path:
         """The names that belong in a folder of lists or sets: see stages/settings.py and stages/tasks.py."""
-        return folder / "catalogue.json"
+        return folder / f"{CATALOGUE}.json"
 
     @property
     def models(self) -> Path:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from pipeline.layout import Layout
 from pipeline.params import Params
-from pipeline.results import rows_of
 from quartet.config.nbest import NBestLists
 from quartet.errors import InputError
 from quartet.files import read_json
@@ -20,14 +19,14 @@ from quartet.nbest.rerank import Candidates, Reranking, Selection, weight_grid
 from quartet.nbest.significance import measure, paired_bootstrap
 from quartet.nbest.types import NBest
 from quartet.nbest.word_errors import WordErrorRate
-from quartet.results import Measure, Result, system_name
+from quartet.results import Measure, Result, rows_of, system_name
 from quartet.statistics.intervals import Floats
 
 SPLITS = ("dev", "test")
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedSplit:
     """One split of a set of lists, normalised and as given, with the counts of its metric, which all systems share."""
 
     lists: list[NBest]
@@ -52,7 +51,7 @@ class Ranker:
 
 
 @dataclass(frozen=True)
-class System:
+class RerankedSystem:
     """What reranked all sets of lists: a reading of a model, and the seeds of its written results."""
 
     model: str
@@ -64,14 +63,14 @@ class System:
         return seed if seed in self.seeds else self.seeds[0]
 
 
-def systems(params: Params, layout: Layout) -> dict[str, System]:
+def systems(params: Params, layout: Layout) -> dict[str, RerankedSystem]:
     """Every system that a model under ``evaluate.rerank`` made.
 
     Raises:
         InputError: a model has reranked nothing.
     """
     return {
-        system_name(model, reading): System(model, reading, tuple(seeds))
+        system_name(model, reading): RerankedSystem(model, reading, tuple(seeds))
         for model in params.evaluate.rerank
         for reading, seeds in read_json(layout.systems(model)).items()
     }
@@ -95,7 +94,7 @@ def tried(params: Params, name: str) -> Floats | None:
     return None if weights == "exact" else weight_grid(weights.start, weights.stop, weights.step)
 
 
-def judged(params: Params, layout: Layout, name: str, split: str) -> Judged:
+def judged(params: Params, layout: Layout, name: str, split: str) -> JudgedSplit:
     """One split of the set `name`, as ingestion left it, normalised.
 
     Raises:
@@ -108,7 +107,7 @@ def judged(params: Params, layout: Layout, name: str, split: str) -> Judged:
     lists = normalise.lists(given)
     if all(one.reference is None for one in lists):
         raise InputError(path, "no list has a reference", f"name a file of them under nbest.{name}.{split}")
-    return Judged(lists, Table.of(lists, metric_of(settings)), given)
+    return JudgedSplit(lists, Table.of(lists, metric_of(settings)), given)
 
 
 def rows_of_outcome(
@@ -168,7 +167,7 @@ def _rows(
 ) -> list[Result]:
     return rows_of(
         measures,
-        params=params,
+        experiment=params.experiment,
         table=table,
         model=ranker.model,
         reading=ranker.reading,

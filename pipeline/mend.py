@@ -14,8 +14,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from pipeline.progress import say
 from pipeline.run import main
+from pipeline.tracking.progress import say
 from quartet.errors import InputError
 
 LOCK, TEMPORARY = "dvc.lock", Path(".dvc/tmp")

@@ -68,11 +68,11 @@ def remake(folder: Path) -> None:
         write_times(timings.parent, read_results(timings), facts)
 
 
-def pages_again(*folders: str) -> None:
+def pages_again(folder: str, *others: str) -> None:
     """The reports that the command line names."""
-    for folder in folders:
-        remake(Path(folder))
-        print(f"{folder}: pages made again")
+    for each in (folder, *others):
+        remake(Path(each))
+        print(f"{each}: pages made again")
 
 
 if __name__ == "__main__":

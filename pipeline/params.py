@@ -17,7 +17,6 @@ from pydantic.dataclasses import dataclass
 
 from quartet.config.evaluation import Attention, Blimp, Perplexity, Pretrained, Runtime, Vectors, Word2Vec
 from quartet.config.finetuning import Finetune, Glue, Nli, Race, Squad
-from quartet.config.loading import nearest
 from quartet.config.model import Model
 from quartet.config.nbest import NBestLists, Rerank
 from quartet.config.ngram import Ngram
@@ -25,7 +24,7 @@ from quartet.config.recognise import Recogniser, Translator
 from quartet.config.text import Corpus, Executor, Segmentation, Source, Tokenizer
 from quartet.config.training import Trainer
 from quartet.config.types import STRICT, Count, Size, Text
-from quartet.errors import InputError
+from quartet.errors import InputError, nearest
 
 TaskKind = Literal[
     "documents-similarity",

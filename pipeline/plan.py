@@ -20,9 +20,9 @@ from rich.table import Table
 
 from pipeline import dvc_yaml
 from pipeline.layout import MANIFEST, TOKENIZER, Layout
-from pipeline.loading import load
 from pipeline.params import Params
 from pipeline.run import choose_device, main
+from pipeline.settings import read_params
 from pipeline.stages import STAGES
 from quartet.errors import InputError
 from quartet.files import read_jsonl
@@ -250,7 +250,7 @@ def command(
     """Print parameters, tokens, FLOPs, memory and hours of every training in params.yaml."""
 
     def plan_all() -> None:
-        params = load()
+        params = read_params()
         layout = Layout(params.experiment)
         machine = Machine(params.trainer.strategy, params.trainer.devices, params.trainer.nodes)
         if devices:

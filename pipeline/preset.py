@@ -16,14 +16,13 @@ from pathlib import Path
 
 from pipeline.fetch import tree_sha256
 from pipeline.layout import MANIFEST, Layout
-from pipeline.loading import load
 from pipeline.mend import mend
-from pipeline.mlflow import shown_uri
 from pipeline.params import Params
 from pipeline.run import main
-from quartet.config.loading import nearest
+from pipeline.settings import read_params
+from pipeline.tracking.mlflow import shown_uri
 from quartet.config.text import Source
-from quartet.errors import InputError
+from quartet.errors import InputError, nearest
 from quartet.files import atomic_path, read_json
 from quartet.pretrained import files_hash
 
@@ -43,7 +42,7 @@ def choose(name: str) -> None:
         raise InputError(
             f"PRESET={name}", f"there is no {PRESETS / name}.yaml", nearest(name, presets, "preset")
         )
-    load(presets[name])
+    read_params(presets[name])
     if PARAMS.is_file():
         now = PARAMS.read_bytes()
         if now == presets[name].read_bytes():
@@ -61,7 +60,7 @@ def choose(name: str) -> None:
 
 def keep_lock(layout: Layout) -> None:
     """Copy what was run, dvc.lock and params.yaml, into the report's folder, unless it is the default experiment."""
-    if layout.experiment == load(PRESETS / f"{DEFAULT}.yaml").experiment:
+    if layout.experiment == read_params(PRESETS / f"{DEFAULT}.yaml").experiment:
         return
     for path in (LOCK, PARAMS):
         with atomic_path(layout.report / path.name) as temporary:
@@ -147,7 +146,7 @@ def repro(name: str = "") -> None:
     if name:
         choose(name)
     mend()
-    params = load(PARAMS)
+    params = read_params(PARAMS)
     check_inputs(params)
     layout = Layout(params.experiment)
     changed = changed_sources(params, layout)

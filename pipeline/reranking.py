@@ -2,27 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import shutil
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import TracebackType
+from typing import get_args
 
 import numpy as np
 
-from pipeline.kept_scores import KeptScores
 from pipeline.layout import Layout
-from pipeline.lists import Judged, Ranker, rows_of_outcome, tried
+from pipeline.lists import JudgedSplit, Ranker, rows_of_outcome, tried
 from pipeline.params import Params
-from pipeline.progress import say
-from pipeline.results import rows_of
 from pipeline.scorers import Scorer
+from pipeline.tracking.progress import bar, say
+from quartet import code
 from quartet.nbest.reference_perplexity import reference_measures, references_of
 from quartet.nbest.rerank import Candidates, Curve, tune_and_apply
 from quartet.nbest.rescored import write_rescored
 from quartet.nbest.scores import score_lists, score_texts, texts_of
 from quartet.nbest.types import NBest
-from quartet.results import Measure, Result
+from quartet.results import Measure, Result, rows_of
+from quartet.scoring.cache import ScoreCache
+from quartet.scoring.engine import score_all
 from quartet.scoring.unknown import unknown_in, unknown_words
+
+
+class KeptScores:
+    """The token log-probabilities of ``rerank@name``, kept beside the resume points of trainings.
+
+    When the block ends without an error, those that it did not ask for (of an earlier model, of older code, of lists
+    that are no longer there) are removed. Another grid of weights, a further set of lists: what was scored is there.
+    """
+
+    def __init__(self, layout: Layout, name: str) -> None:
+        self._folder = layout.resume(f"rerank@{name}", 0).parent  # no model can have this name
+        self._code = code.fingerprint(score_all.__module__, *(kind.__module__ for kind in get_args(Scorer)))
+        self._asked: set[Path] = set()
+
+    def scored(self, model: Scorer, texts: Sequence[str], masked: bool, label: str) -> dict[str, np.ndarray]:
+        """The log-probabilities of each text's tokens, with a progress bar.
+
+        Each set of texts has a file of its own for each model, device and reading: so a chunk of them is either
+        scored or taken over as a whole, and the values are those of a run that was not stopped, bit for bit.
+        """
+        what = _digest([self._code, model.fingerprint, model.device, str(masked), *texts])
+        path = self._folder / f"{what}.sqlite"
+        self._asked.add(path)
+        with bar(label) as shown, ScoreCache(path) as cache:
+            return dict(zip(texts, score_all(model, texts, masked, cache, shown.set), strict=True))
+
+    def __enter__(self) -> KeptScores:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            for path in set(self._folder.glob("*")) - self._asked:
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -44,7 +91,7 @@ class Reading:
 
 
 def rerank_lists(
-    params: Params, layout: Layout, reading: Reading, name: str, splits: dict[str, Judged]
+    params: Params, layout: Layout, reading: Reading, name: str, splits: dict[str, JudgedSplit]
 ) -> tuple[list[Result], list[str]]:
     """The rows of a reading on the set `name`, and the lines of its curves; the reranked lists are written.
 
@@ -86,7 +133,7 @@ def rerank_lists(
             )
             rows += rows_of(
                 measures,
-                params=params,
+                experiment=params.experiment,
                 table="reference-perplexity",
                 model=ranker.model,
                 reading=ranker.reading,
@@ -120,7 +167,7 @@ def rows_of_unknown(
     ranker = reading.ranker
     return rows_of(
         {"unknown-share": Measure(share.tokens / share.of_tokens, share.of_tokens)},
-        params=params,
+        experiment=params.experiment,
         table="rerank",
         model=ranker.model,
         reading=ranker.reading,

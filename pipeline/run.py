@@ -1,13 +1,16 @@
-"""How a stage runs: its command line, its errors, its random state, its device and its threads."""
+"""How a stage runs: its command line, its errors, its device and threads, its processes, and the files it reads."""
 
 from __future__ import annotations
 
 import inspect
 import os
+import shlex
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
+from quartet.config.training import Trainer
 from quartet.errors import USER_ERROR, InputError, system_error
 from quartet.hardware.memory import keep_freed_memory
 from quartet.hardware.processor import computing, model_name
@@ -23,18 +26,24 @@ def main(function: Callable[..., None], arguments: list[str] | None = None) -> N
 
     Args:
         function: takes the command line's arguments, all texts, by position.
-        arguments: the command line; ``--debug`` (or ``QUARTET_DEBUG=1``) shows where an error came from.
+        arguments: the command line; ``--debug`` (or ``QUARTET_DEBUG=1``) shows where an error came from, and ``--help``
+            what its module says of itself.
     """
     keep_freed_memory()
     given = sys.argv[1:] if arguments is None else list(arguments)
     debug = "--debug" in given or os.environ.get("QUARTET_DEBUG", "") not in ("", "0")
     given = [argument for argument in given if argument != "--debug"]
     stage = function.__module__.rsplit(".", 1)[-1] if function.__module__ != "__main__" else function.__name__
+    taken = f"{_arguments(function)} [--debug]".lstrip()
+    if {"-h", "--help"}.intersection(given):
+        module = sys.modules[function.__module__]
+        name = module.__spec__.name if module.__spec__ is not None else stage
+        print(f"usage: python -m {name} {taken}\n\n{(module.__doc__ or '').rstrip()}")
+        return
     try:
         inspect.signature(function).bind(*given)
     except TypeError:
-        names = " ".join(f"<{name}>" for name in inspect.signature(function).parameters)
-        sys.exit(_complain(f"{stage}: the arguments are {names} [--debug], not {' '.join(given) or 'none'}"))
+        sys.exit(_complain(f"{stage}: the arguments are {taken}, not {' '.join(given) or 'none'}"))
     try:
         function(*given)
     except InputError as error:
@@ -47,6 +56,17 @@ def main(function: Callable[..., None], arguments: list[str] | None = None) -> N
     except KeyboardInterrupt:
         print(f"{stage}: interrupted", file=sys.stderr)
         sys.exit(130)
+
+
+def _arguments(function: Callable[..., None]) -> str:
+    """What a function takes, in a usage line's words: ``<name> [<port>] [<others> ...]``."""
+    words = []
+    for name, one in inspect.signature(function).parameters.items():
+        if one.kind is inspect.Parameter.VAR_POSITIONAL:
+            words.append(f"[<{name}> ...]")
+        else:
+            words.append(f"<{name}>" if one.default is inspect.Parameter.empty else f"[<{name}>]")
+    return " ".join(words)
 
 
 def _fail(line: str, debug: bool) -> int:
@@ -114,3 +134,69 @@ def _threads_of_the_environment() -> int:
             OMP_NUM_THREADS, f"{said!r} is no number of threads", "unset it, or set a number from 1"
         )
     return int(outermost or 0)
+
+
+#: Set for the processes that the launcher starts, which must not start it again.
+LAUNCHED = "QUARTET_LAUNCHED"
+#: Where torchrun, SLURM and Lightning each say which process this is; the first one is 0 in all that are there.
+RANKS = ("RANK", "SLURM_PROCID", "LOCAL_RANK")
+
+
+def launch(trainer: Trainer) -> None:
+    """Become the launcher, which runs this command again on every device; return where that was done or is not asked.
+
+    Raises:
+        InputError: the launcher cannot be started.
+    """
+    words = shlex.split(trainer.launch)
+    if not words or trainer.devices * trainer.nodes == 1 or LAUNCHED in os.environ:
+        return
+    command = [*words, sys.executable, *sys.orig_argv[1:]]
+    try:
+        os.execvpe(command[0], command, {**os.environ, LAUNCHED: "1"})  # noqa: S606  # nosec B606
+    except OSError as error:
+        raise InputError(
+            "params.yaml: trainer.launch", f"{words[0]} cannot be started ({error.strerror})"
+        ) from error
+
+
+def follows(trainer: Trainer) -> bool:
+    """Whether this process only computes: the first one writes files, talks to MLflow and shows the progress."""
+    if trainer.devices * trainer.nodes == 1:
+        return False
+    return any(int(os.environ.get(name, 0)) > 0 for name in RANKS)
+
+
+class Inputs:
+    """Files of the user's that a stage reads for a while, as they are at its start.
+
+    DVC notes the hash of an input when the stage has ended. What is stored would else count as made from files that
+    came while the stage ran, for good.
+
+    Args:
+        places: files and folders; of a folder every file below it counts.
+    """
+
+    def __init__(self, places: Iterable[Path]) -> None:
+        self._places = tuple(places)
+        self._before = self._state()
+
+    def check(self) -> None:
+        """Compare them with what is there now.
+
+        Raises:
+            InputError: one has been changed, added or removed.
+        """
+        now = self._state()
+        for path in sorted({*self._before, *now}):
+            if self._before.get(path) != now.get(path):
+                raise InputError(path, "changed while the stage read it", "run `dvc repro` again")
+
+    def _state(self) -> dict[Path, tuple[int, int, int]]:
+        found = {}
+        for place in self._places:
+            for path in [place, *place.rglob("*")]:
+                if path.is_file():
+                    facts = path.stat()
+                    found[path] = (facts.st_size, facts.st_mtime_ns, facts.st_ino)
+        return found

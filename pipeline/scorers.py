@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pipeline.layout import Layout
-from pipeline.ngrams import ngram_model
 from pipeline.params import Params
 from pipeline.run import choose_device, set_threads
 from pipeline.trained import trained
 from quartet.export.card import load_export_card
 from quartet.export.folder import is_export
+from quartet.ngram.score import load
 from quartet.scorers import Opened, open_scorer
 
 Scorer = Opened
@@ -27,7 +27,7 @@ def scorers(params: Params, name: str) -> Iterator[tuple[Scorer, int]]:
         InputError: there is no such model, or its folder is not whole.
     """
     if name in params.ngrams:
-        yield ngram_model(params, name), params.seeds[0]
+        yield load(Layout(params.experiment).ngram(name), params.seeds[0]), params.seeds[0]
     elif name in params.pretrained:
         set_threads(params.threads)
         folder = Layout(params.experiment).pretrained(name)

@@ -9,10 +9,9 @@ import numpy as np
 
 from pipeline.layout import Layout
 from pipeline.params import Params
-from pipeline.progress import say
-from pipeline.results import rows_of
 from pipeline.task_sets import sets_of
-from quartet.results import Measure, Result, system_name
+from pipeline.tracking.progress import say
+from quartet.results import Measure, Result, rows_of, system_name
 from quartet.statistics.intervals import Floats
 from quartet.tasks.sts.data import FORMATS, ScoredPair, SimilaritySet
 from quartet.tasks.sts.metrics import cosine_measures, mean_over_sets, similarities, similarity_set
@@ -23,7 +22,7 @@ YEARS = "semeval"
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedSet:
     """Pairs on which a system is judged.
 
     Attributes:
@@ -38,7 +37,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class System:
-    """Whose vectors are judged: see :func:`pipeline.results.rows_of`."""
+    """Whose vectors are judged: see :func:`quartet.results.rows_of`."""
 
     model: str
     device: str
@@ -52,12 +51,12 @@ class System:
         return system_name(self.model, self.reading)
 
 
-def judged_sets(params: Params, layout: Layout) -> list[Judged]:
+def judged_sets(params: Params, layout: Layout) -> list[JudgedSet]:
     """Every set of documents or sentences in the order of params.yaml; training splits are left out."""
     found = []
     for name, documents in sets_of("documents-similarity", params, layout):
         assert isinstance(documents, SimilaritySet)
-        found.append(Judged(name, "test", documents))
+        found.append(JudgedSet(name, "test", documents))
     for name, splits in sets_of("sts", params, layout):
         form = params.tasks[name].format
         assert form is not None, "a kind with several formats"
@@ -65,22 +64,22 @@ def judged_sets(params: Params, layout: Layout) -> list[Judged]:
     return found
 
 
-def judged(name: str, form: str, splits: Mapping[str, Sequence[ScoredPair]]) -> list[Judged]:
+def judged(name: str, form: str, splits: Mapping[str, Sequence[ScoredPair]]) -> list[JudgedSet]:
     """The splits of a set one by one, or all sub-tasks of a year of SemEval's STS as one."""
     if not FORMATS[form].splits:
-        return [Judged(name, "test", similarity_set(splits.values()), year=True)]
+        return [JudgedSet(name, "test", similarity_set(splits.values()), year=True)]
     return [
-        Judged(name, split, similarity_set([pairs])) for split, pairs in splits.items() if split != "train"
+        JudgedSet(name, split, similarity_set([pairs])) for split, pairs in splits.items() if split != "train"
     ]
 
 
-def texts_of(sets: Sequence[Judged]) -> list[str]:
+def texts_of(sets: Sequence[JudgedSet]) -> list[str]:
     """The distinct texts of all sets."""
     return list(dict.fromkeys(text for one in sets for text in one.pairs.texts))
 
 
 def similarity_rows(
-    params: Params, sets: Sequence[Judged], texts: Sequence[str], vectors: Floats, system: System
+    params: Params, sets: Sequence[JudgedSet], texts: Sequence[str], vectors: Floats, system: System
 ) -> list[Result]:
     """The rows of one system on every set, and on the mean over SemEval's years.
 
@@ -114,7 +113,7 @@ def judged_rows(
     """Rows of the table of similarities."""
     return rows_of(
         measures,
-        params=params,
+        experiment=params.experiment,
         table=TABLE,
         model=system.model,
         reading=system.reading,

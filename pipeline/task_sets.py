@@ -9,9 +9,8 @@ from typing import Any
 
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params, Task, TaskKind
-from pipeline.progress import say
-from quartet.config.loading import nearest
-from quartet.errors import InputError
+from pipeline.tracking.progress import say
+from quartet.errors import InputError, nearest
 from quartet.files import read_json
 from quartet.tasks.classification.data import read_labelled
 from quartet.tasks.files import Format

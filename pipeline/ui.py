@@ -5,10 +5,10 @@ python -m pipeline.ui [port]
 
 from __future__ import annotations
 
-from pipeline.loading import load
-from pipeline.mlflow import open_store, tracking_uri
 from pipeline.run import main
-from pipeline.tracked.summary import VIEW
+from pipeline.settings import read_params
+from pipeline.tracking.mlflow import open_store, tracking_uri
+from pipeline.tracking.summary import VIEW
 from quartet.errors import InputError
 
 
@@ -20,7 +20,7 @@ def ui(port: str = "5000") -> None:
     """
     if not port.isdigit() or not 0 < int(port) < 1 << 16:
         raise InputError("PORT", f"{port} is no port", "take a number from 1 to 65535, e.g. PORT=5001")
-    experiment = load().experiment
+    experiment = read_params().experiment
     store = open_store(experiment)
     address = tracking_uri() if tracking_uri().startswith("http") else f"http://127.0.0.1:{port}"
     page = f"{address.rstrip('/')}/#/experiments/{store.experiment}/runs?workflowType=machine_learning"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pipeline.layout import Layout
-from pipeline.progress import say, track
-from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.stage import stage_run
+from pipeline.tracking.progress import say, track
+from pipeline.tracking.stage import stage_run
 from pipeline.trained import check_encoding, trained
 from quartet.data.segments import SegmentedTokens
 from quartet.errors import InputError
-from quartet.results import Result, write_results
+from quartet.results import Result, rows_of, write_results
 from quartet.scoring.attention import attend
 from quartet.tasks.attention import share_measures, write_article
 from quartet.text.encoded import EncodedCorpus
@@ -48,7 +47,7 @@ def attention(name: str) -> None:
             for layer in (*layers, None):
                 rows += rows_of(
                     share_measures(measured, layer, params.bootstrap, model.seed),
-                    params=params,
+                    experiment=params.experiment,
                     table="attention",
                     model=name,
                     reading="uniform" if layer is None else f"layer-{layer}",

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.glue_baselines import baseline_rows
+from pipeline.glue import baseline_rows
 from pipeline.held_out import held_out_sentences
 from pipeline.layout import TOKENIZER, Layout, pairs
 from pipeline.lists import SPLITS, Ranker, judged, rows_of_choice
-from pipeline.nli_sets import baseline_rows as nli_baselines
+from pipeline.nli import baseline_rows as nli_baselines
 from pipeline.params import Params
-from pipeline.progress import say
-from pipeline.qa_baselines import race_baselines, squad_baselines
-from pipeline.results import rows_of
+from pipeline.questions import race_baselines, squad_baselines
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.similarity import System, judged_sets, similarity_rows, texts_of
-from pipeline.stage import stage_run
 from pipeline.task_sets import sets_of
-from pipeline.word_rows import word_measures
+from pipeline.tracking.progress import say
+from pipeline.tracking.stage import stage_run
 from quartet.nbest.rerank import Candidates
-from quartet.results import Measure, Result, write_results
+from quartet.results import Measure, Result, rows_of, write_results
 from quartet.statistics.intervals import Floats
 from quartet.statistics.perplexity import (
     UnknownWords,
@@ -33,6 +31,7 @@ from quartet.tasks.classification.metrics import BASELINES, classification_measu
 from quartet.tasks.glue.data import glue_set
 from quartet.tasks.word_vectors import train_word2vec
 from quartet.tasks.wordsim.data import WordPairs
+from quartet.tasks.wordsim.metrics import word_similarity
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import UNKNOWN_ID, TextTokenizer
 
@@ -69,7 +68,7 @@ def rows(
     """Rows of a system that no seed of ours trained."""
     return rows_of(
         measures,
-        params=params,
+        experiment=params.experiment,
         table=table,
         model=system,
         reading=reading,
@@ -141,7 +140,9 @@ def word2vec(params: Params, layout: Layout) -> list[Result]:
         scale = f"{config.dimension} dimensions, {config.epochs} epochs, {corpus} ({len(train.ids) / 1e6:.2f} M tokens)"
         for dataset, word_pairs in words:
             assert isinstance(word_pairs, WordPairs)
-            measures = word_measures(word_pairs, tokenizer, table, params.bootstrap, seed)
+            measures = word_similarity(
+                word_pairs, tokenizer.encode, table, tokenizer.unk_id, params.bootstrap, seed
+            )
             found += rows(params, measures, "wordsim", "word2vec", dataset, "test", scale, reading)
         vectors = mean_vectors(tokenizer, table, texts)
         system = System("word2vec", "cpu", scale, reading=reading)

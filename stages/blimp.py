@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pipeline.layout import Layout
-from pipeline.progress import bar, say
-from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.scorers import Scorer, scorers
 from pipeline.settings import load
-from pipeline.stage import stage_run
 from pipeline.task_sets import sets_of
-from quartet.results import Result, system_name, write_results
+from pipeline.tracking.progress import bar, say
+from pipeline.tracking.stage import stage_run
+from quartet.results import Result, rows_of, system_name, write_results
 from quartet.scoring.engine import score_all
 from quartet.statistics.intervals import Floats
 from quartet.tasks.blimp.data import MinimalPair
@@ -37,7 +36,7 @@ def blimp(name: str) -> None:
                             continue  # of the variant, only the whole and the fields
                         rows += rows_of(
                             measures,
-                            params=params,
+                            experiment=params.experiment,
                             table="blimp",
                             model=name,
                             reading=reading,

@@ -7,9 +7,9 @@ import numpy as np
 from pipeline.layout import Layout
 from pipeline.lists import (
     SPLITS,
-    Judged,
+    JudgedSplit,
     Ranker,
-    System,
+    RerankedSystem,
     combined_name,
     judged,
     rows_of_outcome,
@@ -17,16 +17,15 @@ from pipeline.lists import (
     tried,
 )
 from pipeline.params import Params
-from pipeline.progress import say
-from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.stage import stage_run
+from pipeline.tracking.progress import say
+from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError
 from quartet.nbest.combine import combine
 from quartet.nbest.rerank import Candidates, weight_grid
 from quartet.nbest.rescored import read_rescored, write_rescored
-from quartet.results import Measure, Result, write_results
+from quartet.results import Measure, Result, rows_of, write_results
 
 #: The step of the shares that are tried where the weights are no grid.
 SHARES = 0.05
@@ -51,11 +50,11 @@ def combine_pairs() -> None:
 def combine_pair(
     params: Params,
     layout: Layout,
-    known: dict[str, System],
+    known: dict[str, RerankedSystem],
     pair: tuple[str, str],
     seed: int,
     name: str,
-    splits: dict[str, Judged],
+    splits: dict[str, JudgedSplit],
 ) -> list[Result]:
     """One pair, trained with one seed, on one set of lists.
 
@@ -84,7 +83,7 @@ def combine_pair(
     ranker = Ranker(system, "cpu", f"{pair[0]} and {pair[1]}, weighed on dev", seed)
     share = rows_of(
         {"share": Measure(found.share, len(found.reranking.reranked.counts))},
-        params=params,
+        experiment=params.experiment,
         table="rerank",
         model=system,
         dataset=name,
@@ -98,7 +97,13 @@ def combine_pair(
 
 
 def scored(
-    layout: Layout, system: str, of: System, seed: int, name: str, split: str, judged_split: Judged
+    layout: Layout,
+    system: str,
+    of: RerankedSystem,
+    seed: int,
+    name: str,
+    split: str,
+    judged_split: JudgedSplit,
 ) -> Candidates:
     """The lists with the scores that a system gave them.
 

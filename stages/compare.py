@@ -8,14 +8,13 @@ from pathlib import Path
 from pipeline.layout import Layout
 from pipeline.lists import combined_name, metric_of, systems
 from pipeline.params import Params
-from pipeline.progress import say
-from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.stage import stage_run
+from pipeline.tracking.progress import say
+from pipeline.tracking.stage import stage_run
 from quartet.nbest.compare import compare
 from quartet.nbest.rescored import read_rescored
-from quartet.results import Measure, Result, system_name, write_results
+from quartet.results import Measure, Result, rows_of, system_name, write_results
 
 
 def compare_systems() -> None:
@@ -54,7 +53,7 @@ def compare_on(params: Params, layout: Layout, name: str, seed: int) -> list[Res
         measures |= {key: Measure(value, n) for key, value in optional.items() if value is not None}
         rows += rows_of(
             measures,
-            params=params,
+            experiment=params.experiment,
             table="rerank-pairs",
             model=ours[0],
             reading=ours[1],

@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 
 from pipeline.layout import Layout
-from pipeline.progress import say
-from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.stage import stage_run
-from quartet.results import Result, write_results
+from pipeline.tracking.progress import say
+from pipeline.tracking.stage import stage_run
+from quartet.results import Result, rows_of, write_results
 from quartet.tasks.perplexity import read_losses
 
 
@@ -28,7 +27,7 @@ def compare_losses() -> None:
                     difference = ours.difference(theirs, params.bootstrap, seed)
                     rows += rows_of(
                         {"loss-difference": difference},
-                        params=params,
+                        experiment=params.experiment,
                         table="perplexity-pairs",
                         model=name,
                         versus=other,

@@ -7,10 +7,10 @@ from pathlib import Path
 from pipeline.fetch import fetch_one
 from pipeline.layout import Layout
 from pipeline.params import entry
-from pipeline.progress import say
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.stage import stage_run
+from pipeline.tracking.progress import say
+from pipeline.tracking.stage import stage_run
 
 
 def download(corpus: str) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pipeline.layout import TOKENIZER, Layout
 from pipeline.params import entry
-from pipeline.progress import bar, say
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.stage import stage_run
+from pipeline.tracking.progress import bar, say
+from pipeline.tracking.stage import stage_run
 from quartet.text.encoding import encode_corpus
 from quartet.text.tokenizer import TextTokenizer
 

@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 
 from pipeline.layout import Layout
 from pipeline.params import Params
-from pipeline.progress import bar, say
-from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.stage import stage_run
 from pipeline.task_sets import sets_of
+from pipeline.tracking.progress import bar, say
+from pipeline.tracking.stage import stage_run
 from pipeline.trained import trained
-from quartet.results import Result, write_results
+from quartet.results import Result, rows_of, write_results
 from quartet.scoring.language_model import LanguageModel
 from quartet.tasks.classification.data import LabelledText
 from quartet.tasks.classification.metrics import FitPredict, classification_measures, cross_validate
@@ -40,7 +39,7 @@ def finetune(name: str) -> None:
                 measures = classification_measures(gold, predicted, max(gold), params.bootstrap, model.seed)
                 rows += rows_of(
                     measures,
-                    params=params,
+                    experiment=params.experiment,
                     table="classification",
                     model=name,
                     dataset=dataset,
@@ -57,13 +56,7 @@ def tuner(
     model: LanguageModel, params: Params, labels: Sequence[str], advance: Callable[[], None]
 ) -> FitPredict:
     """Fine-tuning of the model as the callable that cross-validation wants; `advance` is called after each fold."""
-    settings = Tuning(
-        epochs=params.finetune.epochs,
-        batch_size=params.finetune.batch_size,
-        learning_rate=params.finetune.learning_rate,
-        warmup=params.finetune.warmup,
-        seed=model.seed,
-    )
+    settings = Tuning.of(params.finetune, model.seed)
 
     def fit_and_predict(train: Sequence[LabelledText], texts: Sequence[str]) -> list[str]:
         classes = [labels.index(example.label) for example in train]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Any
 
-from pipeline.glue_rows import rows_of_search, summary, write_submission
+from pipeline.glue import rows_of_search, summary, write_submission
 from pipeline.layout import Layout
-from pipeline.progress import bar, say
 from pipeline.run import hardware, main
 from pipeline.settings import load
-from pipeline.stage import stage_run
 from pipeline.task_sets import sets_of
+from pipeline.tracking.progress import bar, say
+from pipeline.tracking.stage import stage_run
 from pipeline.trained import trained
-from quartet.files import atomic_dir, write_json
+from quartet.files import atomic_dir, keep_only, write_json
 from quartet.results import Result, write_results
 from quartet.tasks.glue.data import glue_set
 from quartet.training.glue_search import fingerprint, search
@@ -57,10 +56,7 @@ def glue(name: str) -> None:
                     say(f"{name} on {dataset}: {first.metric} {100 * first.value:.1f} ({first.split})")
                 write_json(folder / "summary.json", summaries)
         write_results(layout.rows("glue", name), rows)
-    for keep in keeps:
-        for older in keep.parent.iterdir():
-            if older != keep:
-                shutil.rmtree(older)
+    keep_only(keeps)
 
 
 if __name__ == "__main__":

@@ -8,14 +8,12 @@ from typing import Any, Literal
 
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import entry
-from pipeline.progress import say
-from pipeline.run import main
+from pipeline.run import Inputs, main
 from pipeline.settings import load
-from pipeline.stage import stage_run
-from pipeline.unchanged import Inputs
-from quartet.config.loading import nearest
+from pipeline.tracking.progress import say
+from pipeline.tracking.stage import stage_run
 from quartet.config.nbest import NBestLists
-from quartet.errors import InputError
+from quartet.errors import InputError, nearest
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json, write_jsonl
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.counts import count, in_common

@@ -5,22 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from pipeline.held_out_texts import HeldOutTexts, held_out_texts
+from pipeline.held_out import HeldOutTexts, held_out_texts
 from pipeline.layout import TOKENIZER, Layout
-from pipeline.ngrams import ngram_model
 from pipeline.params import Params, entry
-from pipeline.progress import say, track
-from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.stage import stage_run
+from pipeline.tracking.progress import say, track
+from pipeline.tracking.stage import stage_run
 from quartet.config.ngram import Ngram
 from quartet.files import atomic_dir, sha256
 from quartet.ngram.card import ARPA, NgramCard
 from quartet.ngram.estimate import estimate
 from quartet.ngram.score import NgramLM
+from quartet.ngram.score import load as load_ngram
 from quartet.ngram.tokens import splitter
-from quartet.results import Measure, write_results
+from quartet.results import Measure, rows_of, write_results
 from quartet.scoring.unknown import unknown_words
 from quartet.statistics.perplexity import perplexity_measures
 from quartet.text.documents import SentencesOf, read_segmented
@@ -40,11 +39,11 @@ def ngram(name: str) -> None:
         say(f"{name}: {card.scale}, estimated by {card.made_by} -> {layout.ngram(name)}")
         test = layout.segments(settings.corpus) / "test.jsonl"
         texts = held_out_texts(read_segmented(test), tokenizer, params.perplexity.tokens_per_document)
-        model = ngram_model(params, name)
+        model = load_ngram(layout.ngram(name), params.seeds[0])
         measured = measures(params, model, texts)
         rows = rows_of(
             measured,
-            params=params,
+            experiment=params.experiment,
             table="perplexity",
             model=name,
             dataset=settings.corpus,

@@ -5,19 +5,24 @@ from __future__ import annotations
 import dataclasses
 
 from pipeline.layout import Layout
-from pipeline.nli import accuracy_rows, fingerprint, likeness_rows, likeness_sets
-from pipeline.nli_sets import nli_sets
-from pipeline.progress import bar, say
+from pipeline.nli import accuracy_rows, likeness_rows, likeness_sets, nli_sets
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.similarity import System, texts_of
-from pipeline.stage import stage_run
+from pipeline.tracking.progress import bar, say
+from pipeline.tracking.stage import stage_run
 from pipeline.trained import trained
 from quartet.errors import InputError
+from quartet.files import keep_only
 from quartet.results import Result, write_results
 from quartet.tasks.nli.data import LABELS
+from quartet.training import siamese
+from quartet.training.kept import tuning_name
 from quartet.training.siamese import embed, tuned, untrained
 from quartet.training.tuning import Tuning
+
+#: Settings that decide no weight of a tuning; its pairs are named by themselves.
+IDLE = ("sets", "limit", "random_control")
 
 
 def nli(name: str) -> None:
@@ -31,6 +36,7 @@ def nli(name: str) -> None:
         raise InputError(
             "params.yaml: nli.sets", "names no set to tune on", "name entries of tasks of kind: nli"
         )
+    decisive = {key: value for key, value in dataclasses.asdict(params.nli).items() if key not in IDLE}
     rows: list[Result] = []
     kept = []
     with stage_run(params, "nli", name):
@@ -41,20 +47,14 @@ def nli(name: str) -> None:
         if not pairs:
             say("no set of nli.sets is available: nothing to tune on")
         for model in trained(params, name) if pairs else ():
-            settings = Tuning(
-                epochs=params.nli.epochs,
-                batch_size=params.nli.batch_size,
-                learning_rate=params.nli.learning_rate,
-                warmup=params.nli.warmup,
-                seed=model.seed,
-            )
+            settings = Tuning.of(params.nli, model.seed)
             before = System(name, model.device, model.scale, model.seed, "untuned")
             rows += likeness_rows(params, likeness, texts, embed(model, texts), before)
             starts = {"": model}
             if params.nli.random_control:
                 starts["random"] = untrained(model, settings)
             for start, one in starts.items():
-                key = fingerprint(params, sets.train, one.fingerprint, model.seed)
+                key = tuning_name(siamese.__name__, decisive, sets.train, one.fingerprint, model.seed)
                 weights = layout.resume(f"nli/{name}", model.seed) / f"{key}.safetensors"
                 kept.append(weights)
                 with bar(f"{name} {start}: steps of tuning") as shown:
@@ -72,10 +72,7 @@ def nli(name: str) -> None:
                 encoder = dataclasses.replace(system, reading=f"{start}-nli" if start else "nli")
                 rows += likeness_rows(params, likeness, texts, found.embed(texts), encoder)
         write_results(layout.rows("nli", name), rows)
-    for weights in kept:
-        for older in weights.parent.iterdir():
-            if older not in kept:
-                older.unlink()
+    keep_only(kept)
 
 
 if __name__ == "__main__":

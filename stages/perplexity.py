@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pipeline.held_out import held_out_sentences
-from pipeline.held_out_texts import held_out_texts
+from pipeline.held_out import held_out_sentences, held_out_texts
 from pipeline.layout import Layout
 from pipeline.params import entry
-from pipeline.progress import bar, say
-from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.stage import stage_run
+from pipeline.tracking.progress import bar, say
+from pipeline.tracking.stage import stage_run
 from pipeline.trained import check_encoding, trained
-from quartet.results import Result, write_results
+from quartet.results import Result, rows_of, write_results
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.unknown import unknown_words
 from quartet.statistics.perplexity import gain, perplexity_measures, unigram_logprobs
@@ -76,7 +74,7 @@ def perplexity(name: str) -> None:
                     measures = {metric: measures[metric] for metric in SHORTER if metric in measures}
                 rows += rows_of(
                     measures,
-                    params=params,
+                    experiment=params.experiment,
                     table=table,
                     model=name,
                     dataset=model.corpus,

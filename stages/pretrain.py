@@ -8,20 +8,18 @@ import json
 import shutil
 from pathlib import Path
 
-from pipeline.launch import follows, launch
 from pipeline.layout import MANIFEST, TOKENIZER, Layout
 from pipeline.params import Params, entry
-from pipeline.progress import bar, say
-from pipeline.results import rows_of
-from pipeline.run import choose_device, hardware, main, set_threads
+from pipeline.run import choose_device, follows, hardware, launch, main, set_threads
 from pipeline.settings import load
-from pipeline.stage import Run, stage_run
+from pipeline.tracking.progress import bar, say
+from pipeline.tracking.stage import Run, stage_run
 from quartet import code
 from quartet.config.model import Model
-from quartet.files import atomic_dir, atomic_path, read_json, sha256, write_json
+from quartet.files import atomic_dir, atomic_path, keep_only, read_json, sha256, write_json
 from quartet.models.checkpoint import CONFIG, ModelCard, copy_model, load_card, save_model
 from quartet.pretrained import content_hash, local_folder
-from quartet.results import Measure, Result, write_results
+from quartet.results import Measure, Result, rows_of, write_results
 from quartet.runtime.peak import matrix_product_peak
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -73,10 +71,7 @@ def pretrain(name: str) -> None:
         ]
         write_results(layout.rows("pretrain", name), rows)
         run.metric("tokens_cut", read_json(next(iter(finished.values())) / "curve.json")["cut"])
-    for folder in finished.values():
-        for older in folder.parent.iterdir():
-            if older != folder:
-                shutil.rmtree(older)
+    keep_only(finished.values())
 
 
 def fingerprint(layout: Layout, model: Model, seed: int, device: str) -> str:
@@ -258,7 +253,7 @@ def rows_of_seed(params: Params, name: str, seed: int, folder: Path, device: str
     }
     return rows_of(
         measures,
-        params=params,
+        experiment=params.experiment,
         table="training",
         model=name,
         dataset=model.corpus,

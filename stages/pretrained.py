@@ -6,10 +6,10 @@ import shutil
 
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import entry
-from pipeline.progress import say
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.stage import stage_run
+from pipeline.tracking.progress import say
+from pipeline.tracking.stage import stage_run
 from quartet.files import MANIFEST_VERSION, atomic_dir, write_json
 from quartet.pretrained import files_hash, local_folder
 from quartet.scorers import scorer_files, scorer_kind

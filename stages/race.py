@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.layout import Layout
-from pipeline.qa import race_sets
-from pipeline.qa_tuned import chosen, clear, punkt, readings
-from pipeline.race_rows import race_rows
+from pipeline.question_tuning import chosen, punkt, readings
+from pipeline.questions import race_rows, race_sets
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.stage import stage_run
+from pipeline.tracking.stage import stage_run
 from pipeline.trained import trained
-from quartet.files import atomic_dir
+from quartet.files import atomic_dir, keep_only
 from quartet.results import Result, write_results
 from quartet.tasks.race.metrics import write_choices
 
@@ -48,7 +47,7 @@ def race(name: str) -> None:
                             )
                             write_choices(folder / f"{stem}.json", one.questions, one.options)
         write_results(layout.rows("race", name), rows)
-    clear(kept)
+    keep_only(kept)
 
 
 if __name__ == "__main__":

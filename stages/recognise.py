@@ -11,14 +11,12 @@ from typing import Any, Literal
 
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import entry
-from pipeline.progress import bar, say
-from pipeline.run import choose_device, main, set_threads
+from pipeline.run import Inputs, choose_device, main, set_threads
 from pipeline.settings import load
-from pipeline.stage import Run, stage_run
-from pipeline.unchanged import Inputs
-from quartet.config.loading import nearest
+from pipeline.tracking.progress import bar, say
+from pipeline.tracking.stage import Run, stage_run
 from quartet.config.recognise import Recogniser
-from quartet.errors import InputError
+from quartet.errors import InputError, nearest
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
 from quartet.recognise import speech
 from quartet.recognise.lists import write_transcripts

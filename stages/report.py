@@ -10,17 +10,23 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from pipeline import pages, views
-from pipeline.facts import gather
+from pipeline import pages
 from pipeline.layout import REPORT, Layout
 from pipeline.params import Params
-from pipeline.progress import say
-from pipeline.results import rows_of, timings
+from pipeline.report import (
+    dvc_metrics,
+    gather,
+    input_lengths_plot,
+    validation_plot,
+    weights_plot,
+    write_metrics,
+    write_table,
+)
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.stage import stage_run
 from pipeline.stages import instances, record, results
-from pipeline.timing import read_timings
+from pipeline.tracking.progress import say
+from pipeline.tracking.stage import read_timings, stage_run, timings
 from quartet.errors import InputError
 from quartet.files import TEMPORARY, atomic_dir, sha256
 from quartet.report import figures, overview
@@ -28,7 +34,7 @@ from quartet.report.attention_figure import attention_maps
 from quartet.report.facts import Facts, facts_json
 from quartet.report.numbers import listing
 from quartet.report.tables import document
-from quartet.results import Measure, Result, write_results
+from quartet.results import Measure, Result, rows_of, write_results
 from quartet.tasks.attention import read_article
 
 Curve = list[tuple[float, float]]
@@ -68,13 +74,13 @@ def write_report(params: Params, layout: Layout, found: list[Result], place: Pat
     device = computed_on(found, params.models)
     write_results(place / "results.jsonl", found)
     with atomic_dir(place / "metrics") as folder:
-        views.write_metrics(folder, views.metrics(found))
+        write_metrics(folder, dvc_metrics(found))
     facts = gather(params, layout, device, {})
     with atomic_dir(place / "plots") as folder:
         training, weights = curves(params, layout)
-        views.write_table(folder / "validation.csv", views.validation(training, facts))
-        views.write_table(folder / "weights.csv", views.weights(weights))
-        views.write_table(folder / "input-lengths.csv", views.input_lengths(found))
+        write_table(folder / "validation.csv", validation_plot(training, facts))
+        write_table(folder / "weights.csv", weights_plot(weights))
+        write_table(folder / "input-lengths.csv", input_lengths_plot(found))
     with atomic_dir(place / "figures") as folder:
         pictures = draw(folder, params, layout, found, facts)
     (place / "facts.json").write_text(facts_json(facts), encoding="utf-8")
@@ -100,7 +106,7 @@ def durations(params: Params, layout: Layout) -> list[Result]:
                 measures[metric] = Measure(value, int(row["steps"]))
             found += rows_of(
                 measures,
-                params=params,
+                experiment=params.experiment,
                 table="duration",
                 model=stage,
                 dataset=variant,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pipeline.kept_scores import KeptScores
 from pipeline.layout import Layout
 from pipeline.lists import SPLITS, Ranker, judged
-from pipeline.reranking import Reading, rerank_lists
+from pipeline.reranking import KeptScores, Reading, rerank_lists
 from pipeline.run import main
 from pipeline.scorers import Scorer, scorers
 from pipeline.settings import load
-from pipeline.stage import stage_run
+from pipeline.tracking.stage import stage_run
 from quartet.files import atomic_path, write_json
 from quartet.results import INTACT, Result, write_results
 

@@ -10,16 +10,15 @@ from typing import Any
 
 from pipeline.layout import Layout
 from pipeline.params import Params, entry
-from pipeline.progress import bar, say
-from pipeline.results import rows_of
 from pipeline.run import choose_device, device_name, main
 from pipeline.settings import load
-from pipeline.stage import stage_run
+from pipeline.tracking.progress import bar, say
+from pipeline.tracking.stage import stage_run
 from pipeline.trained import trained
 from quartet.errors import InputError
 from quartet.files import sha256, write_json
 from quartet.models.checkpoint import WEIGHTS
-from quartet.results import Measure, Result, write_results
+from quartet.results import Measure, Result, rows_of, write_results
 from quartet.runtime.benchmark import LIST_WORDS, Texts, Timing, benchmark, cut_texts, growth, over_lae
 from quartet.runtime.systems import System, on_device, systems_of
 from quartet.scoring.language_model import LanguageModel
@@ -119,7 +118,7 @@ def measured(params: Params, timings: list[Timing], device: str) -> list[Result]
         for (name, dataset), measures in found.items()
         for row in rows_of(
             measures,
-            params=params,
+            experiment=params.experiment,
             table="runtime",
             model=of_name[name].system.of,
             reading=of_name[name].system.reading(of_name[name].use),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pipeline.fetch import fetched, punkt_choice
 from pipeline.layout import Layout
 from pipeline.params import entry
-from pipeline.progress import bar, say
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.stage import stage_run
+from pipeline.tracking.progress import bar, say
+from pipeline.tracking.stage import stage_run
 from quartet.config.text import HubConfig
 from quartet.text.hub import Hub
 from quartet.text.segmented import segment_corpus

@@ -7,34 +7,31 @@ even where params.yaml names none.
 
 from __future__ import annotations
 
-from pipeline import code
+from pipeline.dvc_yaml import set_apart
 from pipeline.layout import Layout
-from pipeline.loading import load
-from pipeline.removed import set_apart
-from pipeline.run import main
-from pipeline.settings import PARAMS, write
-from pipeline.unchanged import Inputs
+from pipeline.run import Inputs, main
+from pipeline.settings import PARAMS, read_params, write
+from pipeline.tracking.stage import same_code
 from quartet.files import write_json
 
 
 def settings() -> None:
     """Write artifacts/settings.json, and catalogue.json into the folders that other stages read as a whole."""
     inputs = Inputs([PARAMS])
-    code.check(code.READER)
-    params = load(PARAMS)
-    write(params)
-    layout = Layout(params.experiment)
-    set_apart(params, layout)
-    names = {
-        layout.all_nbest: sorted(params.nbest),
-        layout.all_rescored: sorted(params.evaluate.rerank),
-        layout.all_attention: sorted(params.evaluate.attention),
-        layout.all_runtime_inputs: sorted(params.runtime.models),
-    }
-    for folder, members in names.items():
-        write_json(layout.catalogue(folder), members)
-    inputs.check()
-    code.check(code.READER)
+    with same_code("settings"):
+        params = read_params(PARAMS)
+        write(params)
+        layout = Layout(params.experiment)
+        set_apart(params, layout)
+        names = {
+            layout.all_nbest: sorted(params.nbest),
+            layout.all_rescored: sorted(params.evaluate.rerank),
+            layout.all_attention: sorted(params.evaluate.attention),
+            layout.all_runtime_inputs: sorted(params.runtime.models),
+        }
+        for folder, members in names.items():
+            write_json(layout.catalogue(folder), members)
+        inputs.check()
 
 
 if __name__ == "__main__":

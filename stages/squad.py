@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.layout import Layout
-from pipeline.progress import say
-from pipeline.qa import squad_sets
-from pipeline.qa_tuned import answered, clear, punkt, readings
-from pipeline.results import rows_of
+from pipeline.question_tuning import answered, punkt, readings
+from pipeline.questions import squad_sets
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.stage import stage_run
+from pipeline.tracking.progress import say
+from pipeline.tracking.stage import stage_run
 from pipeline.trained import trained
-from quartet.files import atomic_dir
-from quartet.results import Result, system_name, write_results
+from quartet.files import atomic_dir, keep_only
+from quartet.results import Result, rows_of, system_name, write_results
 from quartet.tasks.squad.metrics import squad_measures, write_predictions
 
 
@@ -38,7 +37,7 @@ def squad(name: str) -> None:
                             measures = squad_measures(questions, predictions, params.bootstrap, model.seed)
                             rows += rows_of(
                                 measures,
-                                params=params,
+                                experiment=params.experiment,
                                 table="squad",
                                 model=name,
                                 reading=reading,
@@ -53,7 +52,7 @@ def squad(name: str) -> None:
                             shown = f"{system_name(name, reading)} on {data.name} {split}"
                             say(f"{shown}: F1 {100 * measures['f1'].value:.1f} %")
         write_results(layout.rows("squad", name), rows)
-    clear(kept)
+    keep_only(kept)
 
 
 if __name__ == "__main__":

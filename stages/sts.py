@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from pipeline.layout import Layout
-from pipeline.progress import bar
 from pipeline.run import main
 from pipeline.scorers import scorers
 from pipeline.settings import load
 from pipeline.similarity import System, judged_sets, similarity_rows, texts_of
-from pipeline.stage import stage_run
+from pipeline.tracking.progress import bar
+from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError
 from quartet.export.scorer import ExportedLM
 from quartet.ngram.score import NgramLM

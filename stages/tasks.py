@@ -13,11 +13,11 @@ from typing import Any
 from pipeline.fetch import Unavailable, fetch, tree_sha256
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import TASK_STAGES, Params, Task
-from pipeline.progress import say
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.stage import stage_run
 from pipeline.task_sets import check_roles, file_name, published, read_task
+from pipeline.tracking.progress import say
+from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, read_json, write_json
 from quartet.tasks.sts.data import SimilaritySet

@@ -7,10 +7,10 @@ from typing import Any
 
 from pipeline.layout import MANIFEST, TOKENIZER, Layout
 from pipeline.params import entry
-from pipeline.progress import say
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.stage import stage_run
+from pipeline.tracking.progress import say
+from pipeline.tracking.stage import stage_run
 from quartet.config.text import Tokenizer
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
 from quartet.pretrained import local_folder

@@ -13,21 +13,19 @@ from typing import Any
 
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params, entry
-from pipeline.progress import bar, say
-from pipeline.results import rows_of
-from pipeline.run import choose_device, hardware, main, set_threads
+from pipeline.run import Inputs, choose_device, hardware, main, set_threads
 from pipeline.settings import load
-from pipeline.stage import Run, stage_run
-from pipeline.unchanged import Inputs
+from pipeline.tracking.progress import bar, say
+from pipeline.tracking.stage import Run, stage_run
 from quartet import code
 from quartet.config.recognise import Translator
-from quartet.files import MANIFEST_VERSION, atomic_dir, atomic_path, read_json, sha256, write_json
+from quartet.files import MANIFEST_VERSION, atomic_dir, atomic_path, keep_only, read_json, sha256, write_json
 from quartet.recognise import beam, translation
 from quartet.recognise.lists import write_translations
 from quartet.recognise.pairs import ParallelText, encode_pairs, read_parallel
 from quartet.recognise.training import fit_translator
 from quartet.recognise.vocabulary import train_pieces
-from quartet.results import Measure, Result, write_results
+from quartet.results import Measure, Result, rows_of, write_results
 
 #: What the text, the vocabulary, the training and the files of a translator are made by. The search is no part of it.
 TRAINING = tuple(f"quartet.recognise.{name}" for name in ("pairs", "vocabulary", "training", "translation"))
@@ -86,9 +84,7 @@ def translate(name: str) -> None:
         write_curve(layout.translator_curve(name), settings.seed, curve["points"])
         rows = rows_of_translator(params, name, curve, manifest, translator.card)
         write_results(layout.rows("translate", name), rows)
-    for older in folder.parent.iterdir():
-        if older != folder:
-            shutil.rmtree(older)
+    keep_only([folder])
 
 
 def fingerprint(settings: Translator, files: dict[str, list[Path]], device: str) -> str:
@@ -247,7 +243,7 @@ def rows_of_translator(
         for split, found in measures.items()
         for row in rows_of(
             found,
-            params=params,
+            experiment=params.experiment,
             table="training",
             model=name,
             dataset=name,

@@ -7,11 +7,11 @@ from pathlib import Path
 from pipeline.fetch import fetch_one, fetched
 from pipeline.layout import Layout
 from pipeline.params import entry
-from pipeline.progress import say
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.similarity import System, judged_rows, judged_sets, similarity_rows, texts_of
-from pipeline.stage import stage_run
+from pipeline.tracking.progress import say
+from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError
 from quartet.results import Measure, Result, write_results
 from quartet.tasks.word_vectors import load_vectors

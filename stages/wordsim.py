@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pipeline.layout import Layout
-from pipeline.progress import say
-from pipeline.results import rows_of
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.stage import stage_run
 from pipeline.task_sets import sets_of
+from pipeline.tracking.progress import say
+from pipeline.tracking.stage import stage_run
 from pipeline.trained import trained
-from pipeline.word_rows import word_measures
-from quartet.results import Result, write_results
+from quartet.results import Result, rows_of, write_results
 from quartet.tasks.wordsim.data import WordPairs
+from quartet.tasks.wordsim.metrics import word_similarity
 
 
 def wordsim(name: str) -> None:
@@ -25,12 +24,17 @@ def wordsim(name: str) -> None:
         for model in trained(params, name):
             for dataset, pairs in sets:
                 assert isinstance(pairs, WordPairs)
-                measures = word_measures(
-                    pairs, model.tokenizer, model.embedding_table, params.bootstrap, model.seed
+                measures = word_similarity(
+                    pairs,
+                    model.tokenizer.encode,
+                    model.embedding_table,
+                    model.tokenizer.unk_id,
+                    params.bootstrap,
+                    model.seed,
                 )
                 rows += rows_of(
                     measures,
-                    params=params,
+                    experiment=params.experiment,
                     table="wordsim",
                     model=name,
                     dataset=dataset,

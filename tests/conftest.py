@@ -71,10 +71,10 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     A stage that a test calls finds what params.yaml says then, as after `dvc repro settings`.
     """
     from pipeline import settings
-    from pipeline.loading import load
+    from pipeline.settings import read_params
 
     def written() -> bytes:
-        settings.write(load())
+        settings.write(read_params())
         return settings.SETTINGS.read_bytes()
 
     shutil.copyfile(ROOT / "presets" / "tiny.yaml", tmp_path / "params.yaml")

@@ -208,7 +208,7 @@ EDITS: dict[str, Edit] = {
     "a measure of SQuAD": code("src/quartet/tasks/squad/metrics.py"),
     "a section of the report": changed("src/quartet/report/sections.yaml", "title: Word", "title: Words"),
     "the style of the page": changed("src/quartet/report/html/page.css", "{", "{ "),
-    "what MLflow is told": code("pipeline/tracked/runs.py"),
+    "what MLflow is told": code("pipeline/tracking/runs.py"),
     "a command that no stage uses": code("src/quartet/cli/rescore.py"),
     "the script of a stage": code("stages/sts.py"),
     "a check of params.yaml": code("src/quartet/config/loading.py"),

@@ -9,6 +9,7 @@ One of the trainings is also done by two processes, as the settings `trainer` st
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 import os
@@ -25,8 +26,8 @@ from rich.console import Console
 from rich.table import Table
 
 from pipeline.layout import Layout
-from pipeline.loading import load
 from pipeline.plan import Plan, plan, speed_of
+from pipeline.settings import read_params
 from quartet.config.loading import read_yaml
 from quartet.files import read_jsonl
 from quartet.training.processes import Machine
@@ -73,7 +74,7 @@ class Workplace:
 
     def plans(self) -> dict[str, Plan]:
         """What the settings are said to take."""
-        params = load(self.folder / "params.yaml")
+        params = read_params(self.folder / "params.yaml")
         speeds = {name: speed_of(params, self.layout, name, "cpu", None, None) for name in MODELS}
         return {name: plan(params, self.layout, name, Machine(), speed) for name, speed in speeds.items()}
 
@@ -144,6 +145,9 @@ def spread(place: Workplace) -> bool:
 
 def main() -> None:
     """Run both checks; exit code 1 where one fails."""
+    argparse.ArgumentParser(
+        "python -m tests.scale_check", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    ).parse_args()
     vars(time)["perf_counter"] = time.process_time
     with tempfile.TemporaryDirectory() as name:
         os.environ |= {"MLFLOW_TRACKING_URI": f"sqlite:///{name}/mlflow.db", "CI": "true"}

@@ -12,9 +12,9 @@ import pytest
 import pipeline.code
 import pipeline.settings
 from pipeline import dvc_yaml
+from pipeline.dvc_yaml import ARTIFACTS, expected_outputs
 from pipeline.layout import REPORT, Layout
-from pipeline.loading import load
-from pipeline.removed import ARTIFACTS, outputs
+from pipeline.settings import read_params
 from pipeline.stages import instances, record
 from quartet.config.loading import read_yaml
 from tests.imports import ROOT
@@ -72,14 +72,14 @@ def name_of(stage: str, variant: str) -> str:
 
 
 def test_the_stages_are_those_that_mlflow_and_the_results_know(resolved: dict[str, Any]) -> None:
-    params = load(ROOT / "presets" / "sample.yaml")
+    params = read_params(ROOT / "presets" / "sample.yaml")
     assert {name for name in resolved if name.split("@")[0] not in SILENT} == {
         name_of(*instance) for instance in instances(params)
     }
 
 
 def test_every_stage_writes_its_record_where_the_layout_says(resolved: dict[str, Any]) -> None:
-    params = load(ROOT / "presets" / "sample.yaml")
+    params = read_params(ROOT / "presets" / "sample.yaml")
     for stage, variant in instances(params):
         outs = [Path(out.def_path) for out in resolved[name_of(stage, variant)].outs]
         path = record(params, stage, variant)
@@ -89,14 +89,14 @@ def test_every_stage_writes_its_record_where_the_layout_says(resolved: dict[str,
 @pytest.mark.parametrize("preset", ["tiny", "small", "paper-nmt"])
 def test_what_a_removed_entry_had_made_is_known_by_what_dvc_yaml_makes(preset: str, tmp_path: Path) -> None:
     """Every output of a preset's stages, code, settings and report apart, and no other path."""
-    params = load(ROOT / "presets" / f"{preset}.yaml")
+    params = read_params(ROOT / "presets" / f"{preset}.yaml")
     layout = Layout(params.experiment)
     for stages in resolved_with(preset, tmp_path):
         outs = [Path(out.def_path) for stage in stages.values() for out in stage.outs]
         below = {path for path in outs if path.is_relative_to(layout.artifacts)}
-        sets = outputs(params, layout) - below
+        sets = expected_outputs(params, layout) - below
         assert dvc_yaml.outputs(params) == set(outs)
-        assert outputs(params, layout) - sets == below - {layout.all_tasks}
+        assert expected_outputs(params, layout) - sets == below - {layout.all_tasks}
         assert all(path.is_relative_to(layout.all_tasks) for path in sets)
         for path in below:
             places = dvc_yaml.places(ARTIFACTS)
@@ -106,7 +106,7 @@ def test_what_a_removed_entry_had_made_is_known_by_what_dvc_yaml_makes(preset: s
 def test_the_settings_that_are_logged_are_those_that_re_run_a_stage(resolved: dict[str, Any]) -> None:
     from dvc.dependency.param import ParamsDependency
 
-    params = load(ROOT / "presets" / "sample.yaml")
+    params = read_params(ROOT / "presets" / "sample.yaml")
     for stage, variant in instances(params):
         tracked = {
             key
@@ -121,7 +121,7 @@ def test_the_settings_that_are_logged_are_those_that_re_run_a_stage(resolved: di
 
 
 def test_the_other_places_are_the_layouts(resolved: dict[str, Any]) -> None:
-    params = load(ROOT / "presets" / "sample.yaml")
+    params = read_params(ROOT / "presets" / "sample.yaml")
     layout = Layout(params.experiment)
 
     def outs(name: str) -> set[Path]:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.loading import load
 from pipeline.params import Params
+from pipeline.settings import read_params
 from pipeline.stages import instances
 from quartet.config.model import Model
 from tests.imports import ROOT
@@ -199,7 +199,7 @@ MODELS: dict[str, dict[str, tuple[Any, ...]]] = {
 
 
 def preset(name: str) -> Params:
-    return load(ROOT / "presets" / f"{name}.yaml")
+    return read_params(ROOT / "presets" / f"{name}.yaml")
 
 
 def setting(model: Model, key: str) -> Any:
@@ -211,7 +211,7 @@ def setting(model: Model, key: str) -> Any:
 
 @pytest.mark.parametrize("path", PRESETS, ids=lambda path: path.stem)
 def test_every_preset_parses_under_its_own_name(path: Path) -> None:
-    assert load(path).experiment == path.stem
+    assert read_params(path).experiment == path.stem
 
 
 @pytest.mark.parametrize("name", LANGUAGE_MODELS)

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from pipeline.loading import load
+from pipeline.settings import read_params
 from quartet.results import read_results
 from tests.committed import committed, report_rows
 from tests.imports import ROOT
@@ -26,7 +26,7 @@ def test_the_presets_of_the_studies_are_what_ran(name: str) -> None:
     assert [line for line in preset if not line.startswith("segmentation:")] == [
         line for line in record if not line.startswith("segmentation:")
     ]
-    ours = load(ROOT / "presets" / f"{name}.yaml").segmentation
+    ours = read_params(ROOT / "presets" / f"{name}.yaml").segmentation
     assert (ours.punkt, ours.curated) == ("published", False)
     corpora = re.findall(
         r"Sentences by NLTK's Punkt: (.*)", (report / "README.md").read_text(encoding="utf-8")
@@ -36,7 +36,7 @@ def test_the_presets_of_the_studies_are_what_ran(name: str) -> None:
 
 
 def test_further_seeds_are_of_the_same_study() -> None:
-    small, seeds = (load(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-seeds"))
+    small, seeds = (read_params(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-seeds"))
     for section in ("corpora", "tokenizers", "models", "nbest", "tasks"):
         ours, theirs = getattr(seeds, section), getattr(small, section)
         assert ours == {name: theirs[name] for name in ours}, section
@@ -54,7 +54,7 @@ def test_the_first_of_the_seeds_is_the_seed_of_the_study() -> None:
     )
     shared = {key for key in seeds if key in small and key[-1] == 1}
     losses = {key for key in shared if (key[0], key[4]) == ("training", "loss")}
-    assert {key[3] for key in losses} == set(load(ROOT / "presets" / "small-seeds.yaml").models)
+    assert {key[3] for key in losses} == set(read_params(ROOT / "presets" / "small-seeds.yaml").models)
     rates = {key for key in shared if (key[0], key[2], key[4]) == ("rerank", "test", "wer")}
     assert {key[3] for key in rates} == {"unilm", "tta"}
     for key in losses | rates:
@@ -62,7 +62,7 @@ def test_the_first_of_the_seeds_is_the_seed_of_the_study() -> None:
 
 
 def test_three_trainings_of_bert_are_of_the_same_study() -> None:
-    small, seeds = (load(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-bert"))
+    small, seeds = (read_params(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-bert"))
     for section in ("corpora", "tokenizers", "tasks"):
         ours, theirs = getattr(seeds, section), getattr(small, section)
         assert ours == {name: theirs[name] for name in ours}, section
@@ -75,7 +75,7 @@ def test_three_trainings_of_bert_are_of_the_same_study() -> None:
 
 
 def test_other_positions_of_segabert_are_of_the_same_study() -> None:
-    small, others = (load(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-positions"))
+    small, others = (read_params(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-positions"))
     for section in ("corpora", "tokenizers", "tasks"):
         ours, theirs = getattr(others, section), getattr(small, section)
         assert ours == {name: theirs[name] for name in ours}, section
@@ -91,7 +91,9 @@ def test_other_positions_of_segabert_are_of_the_same_study() -> None:
 
 
 def test_segments_in_tta_are_of_the_same_study() -> None:
-    small, others = (load(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-tta-segments"))
+    small, others = (
+        read_params(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-tta-segments")
+    )
     for section in ("corpora", "tokenizers", "nbest", "tasks"):
         ours, theirs = getattr(others, section), getattr(small, section)
         assert ours == {name: theirs[name] for name in ours}, section
@@ -110,7 +112,7 @@ def test_segments_in_tta_are_of_the_same_study() -> None:
 
 def test_the_papers_size_is_of_the_same_study() -> None:
     small, gpu, paper = (
-        load(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-gpu", "paper-tta-wiki")
+        read_params(ROOT / "presets" / f"{name}.yaml") for name in ("small", "small-gpu", "paper-tta-wiki")
     )
     for section in ("corpora", "tokenizers", "tasks", "ngrams"):
         ours, theirs = getattr(gpu, section), getattr(small, section)

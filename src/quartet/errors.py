@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 #: The exit code for a user's mistake, of stages and of the ``quartet`` command alike.
@@ -68,6 +69,20 @@ class InputError(ValueError):
         self.remedy = remedy
         text = f"{self.place}: {reason}" + (f"; {remedy}" if remedy else "")
         super().__init__(_shown(" ".join(text.split())))
+
+
+def nearest(word: str, known: Iterable[str], what: str) -> str:
+    """A remedy: the known word most like `word`, else all of them.
+
+    >>> nearest("layerz", ["layers", "dim"], "key")
+    "the nearest known key is 'layers'"
+    """
+    known = list(known)
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    if close:
+        return f"the nearest known {what} is {close[0]!r}"
+    several = {"corpus": "corpora"}.get(what, f"{what}s")
+    return f"the known {several} are {', '.join(known)}" if known else f"there is no {what} yet"
 
 
 def _shown(text: str) -> str:

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -121,6 +121,17 @@ def _sweep(path: Path) -> None:
                 shutil.rmtree(entry.path)
             else:
                 Path(entry.path).unlink()
+
+
+def keep_only(kept: Collection[Path]) -> None:
+    """Delete what lies beside these files and folders: what was kept for settings that are no longer asked for."""
+    for folder in {path.parent for path in kept}:
+        for other in folder.iterdir():
+            if other not in kept:
+                if other.is_dir():
+                    shutil.rmtree(other)
+                else:
+                    other.unlink()
 
 
 def sha256(path: str | Path) -> str:

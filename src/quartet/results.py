@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,6 +97,49 @@ class Result:
         """What a figure is of; two results with one key contradict each other."""
         seed = -1 if self.seed is None else self.seed
         return (self.table, self.dataset, self.split, self.system, self.metric, seed)
+
+
+def rows_of(
+    measures: Mapping[str, Measure],
+    *,
+    experiment: str,
+    table: str,
+    model: str,
+    reading: str = "",
+    versus: str = "",
+    dataset: str,
+    split: str,
+    device: str,
+    scale: str,
+    seed: int | None = None,
+) -> list[Result]:
+    """One row a metric: ``{"wer": Measure(…)}`` with what it is of.
+
+    Args:
+        device: the device that computed it, ``cpu`` or ``cuda``.
+        scale: the model's ``scale`` line, or a baseline's own.
+        seed: the training seed; None for what was not trained.
+    """
+    return [
+        Result(
+            experiment=experiment,
+            table=table,
+            model=model,
+            reading=reading,
+            versus=versus,
+            dataset=dataset,
+            split=split,
+            metric=metric,
+            value=measure.value,
+            n=measure.n,
+            ci_low=measure.ci_low,
+            ci_high=measure.ci_high,
+            seed=seed,
+            device=device,
+            scale=scale,
+        )
+        for metric, measure in measures.items()
+    ]
 
 
 #: Strict: a value in quotes is no number, and an unknown key no part of a result.

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from pipeline.layout import Layout
-from pipeline.loading import load
+from pipeline.settings import read_params
 from quartet.config.recognise import Translator
 from quartet.errors import InputError
 from tests.imports import ROOT
@@ -18,7 +18,7 @@ PRESETS = ROOT / "presets"
 TRANSLATORS = {
     f"{path.stem}/{name}": translator
     for path in sorted(PRESETS.glob("*.yaml"))
-    for name, translator in load(path).translators.items()
+    for name, translator in read_params(path).translators.items()
 }
 PAPER = {name: one for name, one in TRANSLATORS.items() if name.startswith("paper-nmt/")}
 
@@ -80,7 +80,7 @@ def test_the_languages_are_the_papers() -> None:
 
 
 def test_the_lists_are_those_that_the_translators_make() -> None:
-    params = load(PRESETS / "paper-nmt.yaml")
+    params = read_params(PRESETS / "paper-nmt.yaml")
     layout = Layout(params.experiment)
     folders = {Path(params.data.root) / lists.folder for lists in params.nbest.values()}
     assert folders == {layout.translations(name) for name in params.translators}
@@ -155,7 +155,7 @@ def test_a_mistake_in_a_translator_names_the_key(tmp_path: Path, name: str) -> N
     path = tmp_path / "params.yaml"
     path.write_text(f"{before}\ntranslators:\n{section.replace(old, new, 1)}", encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        load(path)
+        read_params(path)
     assert f"translators.wmt-de-en{said}" in str(caught.value)
 
 
@@ -163,4 +163,4 @@ def test_a_translators_name_is_checked(tmp_path: Path) -> None:
     text = (PRESETS / "paper-nmt.yaml").read_text(encoding="utf-8")
     (tmp_path / "params.yaml").write_text(text.replace("wmt-de-en: &", "wmt.de: &", 1), encoding="utf-8")
     with pytest.raises(InputError, match=r"translators\.wmt\.de: 'wmt\.de' cannot be a name"):
-        load(tmp_path / "params.yaml")
+        read_params(tmp_path / "params.yaml")

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.doc_blocks import PAGES, refreshed, report_list, sample_metrics
-from pipeline.sample_block import block
-from pipeline.study_tables import as_perplexity
+from pipeline.doc_tables import as_perplexity, sample
 from quartet.errors import InputError
 from quartet.results import Result, read_results, write_results
 from tests.committed import committed
@@ -107,7 +106,7 @@ def test_a_model_that_came_trained_has_a_row_and_says_its_scale() -> None:
         for row in results
         if row.system in ("tta", "tta/context") and row.metric in own.get(row.table, ())
     ]
-    assert "tta-books" not in "\n".join(block(results, []))
-    text = "\n".join(block([*results, *more], []))
+    assert "tta-books" not in "\n".join(sample(results, []))
+    text = "\n".join(sample([*results, *more], []))
     assert "\n| `tta-books` | – | " in text
     assert "(13.89 M parameters, books)" in text

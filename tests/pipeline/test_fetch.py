@@ -72,7 +72,7 @@ class _Truncating(http.server.SimpleHTTPRequestHandler):
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a server on this machine that has books.txt."""
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setattr("pipeline.download.PAUSE_SECONDS", 0)
+    monkeypatch.setattr("pipeline.fetch.PAUSE_SECONDS", 0)
     for name, value in (("asked", []), ("content", TEXT), ("at_a_time", 10_000)):
         monkeypatch.setattr(_Truncating, name, value)
     folder = tmp_path / "served"
@@ -152,7 +152,7 @@ def test_another_run_goes_on_with_what_a_broken_one_left(
 ) -> None:
     address = f"{server}/drops/books.txt"
     with monkeypatch.context() as patch:
-        patch.setattr("pipeline.download.time.sleep", interrupt)
+        patch.setattr("pipeline.fetch.time.sleep", interrupt)
         with pytest.raises(KeyboardInterrupt):
             get(tmp_path, address, SHA256)
     assert left(tmp_path) == [TEXT[:10_000]]
@@ -248,7 +248,7 @@ def test_an_answer_of_no_stated_length_is_judged_by_its_checksum(tmp_path: Path,
 def test_an_answer_without_end_is_cut_off(
     tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipeline.download.LARGEST", 100)
+    monkeypatch.setattr("pipeline.fetch.LARGEST", 100)
     assert "answers with more than" in refusal(tmp_path, f"{server}/books.txt")
 
 

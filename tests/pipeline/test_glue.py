@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.glue_baselines import baseline_rows
-from pipeline.glue_rows import rows_of_search, summary, write_submission
-from pipeline.loading import load
+from pipeline.glue import baseline_rows, rows_of_search, summary, write_submission
+from pipeline.settings import read_params
 from quartet.config.finetuning import Glue, Point
 from quartet.config.loading import checked
 from quartet.errors import InputError
@@ -75,7 +74,7 @@ def found() -> Search:
 
 def test_rows_of_the_median_seed_and_of_the_range(small_corpus: Small, workspace: Path) -> None:
     model = random_model("bilm", small_corpus[0])
-    rows = list(rows_of_search(load(), model, "paraphrases", examples(), found()))
+    rows = list(rows_of_search(read_params(), model, "paraphrases", examples(), found()))
     values = {row.metric: (row.value, row.n) for row in rows}
     assert values == {
         "accuracy": (0.75, 4), "accuracy-lowest": (0.5, 3), "accuracy-highest": (1.0, 3),
@@ -89,7 +88,7 @@ def test_rows_of_the_median_seed_and_of_the_range(small_corpus: Small, workspace
 
 
 def test_rows_of_baselines(workspace: Path) -> None:
-    rows = list(baseline_rows(load(), "mrpc", examples()))
+    rows = list(baseline_rows(read_params(), "mrpc", examples()))
     assert {(row.system, row.metric) for row in rows} == {
         (system, metric) for system in ("majority", "bag-of-words") for metric in ("accuracy", "f1")
     }

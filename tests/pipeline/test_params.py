@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.loading import load
 from pipeline.params import entry
+from pipeline.settings import read_params
 from quartet.config.model import ModelConfig
 from quartet.config.text import HubConfig
 from quartet.errors import InputError
@@ -25,7 +25,7 @@ def message(tmp_path: Path, text: str) -> str:
     path = tmp_path / "params.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        load(path)
+        read_params(path)
     line = str(caught.value)
     assert "\n" not in line
     return line.replace(f"{tmp_path}/", "")
@@ -33,7 +33,7 @@ def message(tmp_path: Path, text: str) -> str:
 
 @pytest.mark.parametrize("preset", sorted(PRESETS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_every_preset_is_complete_and_consistent(preset: Path) -> None:
-    assert load(preset).experiment == preset.stem
+    assert read_params(preset).experiment == preset.stem
 
 
 def test_params_yaml_is_the_preset_sample(tmp_path: Path) -> None:
@@ -43,13 +43,13 @@ def test_params_yaml_is_the_preset_sample(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("preset", ["sample", "tiny"])
 def test_what_runs_by_default_leaves_no_result_to_the_machine(preset: str) -> None:
-    params = load(PRESETS / f"{preset}.yaml")
+    params = read_params(PRESETS / f"{preset}.yaml")
     assert params.threads > 0 and params.device == "cpu"
     assert {ngram.config.estimator for ngram in params.ngrams.values()} == {"own"}
 
 
 def test_a_model_entry_gives_the_model_alone_and_its_training() -> None:
-    model = load(PRESETS / "sample.yaml").models["segatron-xl"]
+    model = read_params(PRESETS / "sample.yaml").models["segatron-xl"]
     assert type(model.config) is ModelConfig
     assert model.config.recurrence.memory == 64
     assert model.config.positions == ("token", "sentence", "paragraph")
@@ -62,21 +62,21 @@ def test_a_corpus_may_bring_its_splits(tmp_path: Path) -> None:
         (tmp_path / "params.yaml").write_text(
             text.replace("split: {valid: 0.1, test: 0.1}", "split: given", 1)
         )
-        assert load(tmp_path / "params.yaml").corpora["wikipedia-sample"].split is None
+        assert read_params(tmp_path / "params.yaml").corpora["wikipedia-sample"].split is None
 
 
 def test_a_data_set_of_the_hub_is_a_word_or_what_its_rows_are(tmp_path: Path) -> None:
     kinds = {"hub": HubConfig(), "{name: hub, rows: lines, text: line}": HubConfig(rows="lines", text="line")}
     for kind, expected in kinds.items():
         (tmp_path / "params.yaml").write_text(SAMPLE.replace("kind: wikipedia\n", f"kind: {kind}\n", 1))
-        assert load(tmp_path / "params.yaml").corpora["wikipedia-sample"].kind == expected
+        assert read_params(tmp_path / "params.yaml").corpora["wikipedia-sample"].kind == expected
 
 
 def test_the_executor_is_local_or_a_cluster_with_its_address(tmp_path: Path) -> None:
-    assert load(PRESETS / "sample.yaml").executor.scheduler is None
+    assert read_params(PRESETS / "sample.yaml").executor.scheduler is None
     path = tmp_path / "params.yaml"
     path.write_text(SAMPLE + "\nexecutor: {kind: dask, address: 'tcp://node0:8786'}\n")
-    assert load(path).executor.scheduler == "tcp://node0:8786"
+    assert read_params(path).executor.scheduler == "tcp://node0:8786"
     said = message(tmp_path, SAMPLE + "\nexecutor: {kind: dask}\n")
     assert said.startswith("params.yaml: executor: kind dask needs the address of the cluster's scheduler")
     said = message(tmp_path, SAMPLE + "\nexecutor: {address: 'tcp://node0:8786'}\n")
@@ -170,6 +170,11 @@ MISTAKES = {
     ),
     "unknown model": ("sts: [unilm,", "sts: [unilmm,", "evaluate.sts: unknown model 'unilmm'"),
     "model twice": ("sts: [unilm,", "sts: [unilm, bilm,", "evaluate.sts: 'bilm' is listed twice"),
+    "a model with the name of their list": (
+        "models: [unilm, bilm, tta]",
+        "models: [catalogue]",
+        "runtime.models: 'catalogue' is the name of the file",
+    ),
     "unknown model timed": (
         "models: [unilm, bilm, tta]",
         "models: [none]",
@@ -298,9 +303,9 @@ def test_anchors_that_unfold_without_end_are_refused(tmp_path: Path) -> None:
 def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_bytes(b"a: \xff\xfe\x00")
     with pytest.raises(InputError, match=r"params\.yaml: cannot be read"):
-        load(tmp_path / "params.yaml")
+        read_params(tmp_path / "params.yaml")
     with pytest.raises(InputError, match="no such file"):
-        load(tmp_path / "other.yaml")
+        read_params(tmp_path / "other.yaml")
 
 
 def test_numbers_are_read_as_dvc_reads_them(tmp_path: Path) -> None:
@@ -308,12 +313,12 @@ def test_numbers_are_read_as_dvc_reads_them(tmp_path: Path) -> None:
 
     (tmp_path / "params.yaml").write_text(SAMPLE.replace("1.5e-3", "3e-4"), encoding="utf-8")
     seen = load_yaml(tmp_path / "params.yaml")["models"]["tta"]["training"]["learning_rate"]
-    assert seen == load(tmp_path / "params.yaml").models["tta"].training.learning_rate == 3e-4
+    assert seen == read_params(tmp_path / "params.yaml").models["tta"].training.learning_rate == 3e-4
 
 
 def test_an_unknown_entry_names_the_nearest() -> None:
     with pytest.raises(InputError, match="has no entry 'tat'; the nearest known name is 'tta'"):
-        entry(load(PRESETS / "tiny.yaml").models, "tat", "models")
+        entry(read_params(PRESETS / "tiny.yaml").models, "tat", "models")
 
 
 def test_settings_import_neither_torch_nor_mlflow() -> None:
@@ -354,7 +359,7 @@ def test_what_dvc_would_say_in_its_own_words_is_said_in_ours(
     assert old in text
     (tmp_path / "params.yaml").write_text(text.replace(old, new, 1))
     with pytest.raises(InputError, match=rf"params\.yaml: {said}"):
-        load(tmp_path / "params.yaml")
+        read_params(tmp_path / "params.yaml")
 
 
 def test_a_block_of_anchors_is_no_setting(tmp_path: Path) -> None:
@@ -362,5 +367,5 @@ def test_a_block_of_anchors_is_no_setting(tmp_path: Path) -> None:
     text = text.replace("threads: 1", "threads: 1\nx-training: &slow {clip: 0.5, warmup: 0.5}", 1)
     text = text.replace("training: {steps", "training: {<<: *slow, steps", 1)
     (tmp_path / "params.yaml").write_text(text)
-    params = load(tmp_path / "params.yaml")
+    params = read_params(tmp_path / "params.yaml")
     assert (params.models["tta"].training.clip, params.models["segatron-xl"].training.clip) == (0.5, 1.0)

@@ -12,9 +12,9 @@ from rich.console import Console
 
 from pipeline import plan as planning
 from pipeline.layout import Layout
-from pipeline.loading import load
 from pipeline.params import Params
 from pipeline.plan import ASSUMED, Speed, in_words, other_stages, plan, speed_of, tables
+from pipeline.settings import read_params
 from quartet.files import write_jsonl
 from quartet.training.processes import Machine
 
@@ -23,7 +23,7 @@ SPEED = Speed(1e9, 0.5, "given")
 
 @pytest.fixture
 def settings(workspace: Path) -> tuple[Params, Layout]:
-    params = load()
+    params = read_params()
     return params, Layout(params.experiment)
 
 

@@ -11,7 +11,7 @@ import pytest
 from pipeline import preset
 from pipeline.fetch import fetch_one
 from pipeline.layout import Layout
-from pipeline.loading import load
+from pipeline.settings import read_params
 from quartet.errors import InputError
 
 PRESETS = Path(__file__).resolve().parents[2] / "presets"
@@ -118,7 +118,7 @@ def test_local_files_that_changed_are_read_again(folder: Path, commands: list[li
     (folder / "params.yaml").write_text(text.replace("kind: wikipedia", "kind: text", 1))
     (folder / "books").mkdir()
     (folder / "books" / "a.txt").write_text("one")
-    params = load()
+    params = read_params()
     fetch_one(params.corpora["wikipedia-sample"], Path(), Layout("tiny").raw("wikipedia-sample"))
     preset.repro()
     assert commands == [["-m", "dvc", "repro"]]

@@ -1,22 +1,48 @@
-"""A stage ends with one line and code 2 for a user's mistake, and shows more only when asked."""
+"""How a stage runs: a mistake is one line and code 2, who starts its processes, and what may not change meanwhile."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
-from pipeline.run import choose_device, device_name, main, set_threads
+from pipeline.layout import Layout
+from pipeline.run import (
+    LAUNCHED,
+    RANKS,
+    Inputs,
+    choose_device,
+    device_name,
+    follows,
+    launch,
+    main,
+    set_threads,
+)
+from pipeline.settings import read_params
+from quartet.config.loading import read_yaml
+from quartet.config.training import Trainer
 from quartet.errors import InputError
+from quartet.nbest import formats
+from stages import nbest as stage
+from tests.conftest import ROOT
 
 
 def fine(name: str) -> None:
     """A stage that works."""
     print(f"worked on {name}")
+
+
+def several(name: str, port: str = "", *others: str) -> None:
+    """A command."""
 
 
 def mistaken(name: str) -> None:
@@ -65,6 +91,13 @@ def test_wrong_arguments_are_said(capsys: pytest.CaptureFixture[str], arguments:
         main(fine, arguments)
     assert left.value.code == 2
     assert "the arguments are <name> [--debug], not" in capsys.readouterr().err
+
+
+def test_help_says_what_the_module_is_for(capsys: pytest.CaptureFixture[str]) -> None:
+    main(fine, ["--help"])
+    assert capsys.readouterr().out == f"usage: python -m {__name__} <name> [--debug]\n\n{__doc__}\n"
+    main(several, ["-h"])
+    assert "<name> [<port>] [<others> ...] [--debug]\n" in capsys.readouterr().out
 
 
 def test_a_full_disk_is_a_clear_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,3 +160,131 @@ def test_numpys_products_in_a_stage_take_one_thread() -> None:
     assert ran.stdout.split() == ["[1,", "1]"], (
         "NumPy's and SciPy's; two, where there are two cores, if not told"
     )
+
+
+SEVERAL = Trainer(devices=4, nodes=2, launch="srun --kill-on-bad-exit=1")
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (LAUNCHED, *RANKS):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_the_launcher_takes_the_place_of_the_process_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    became: list[Any] = []
+    monkeypatch.setattr(os, "execvpe", lambda *given: became.append(given))
+    monkeypatch.setattr(sys, "orig_argv", ["python", "-m", "stages.pretrain", "tta"])
+    launch(SEVERAL)
+    ((file, command, environment),) = became
+    assert file == "srun"
+    assert command == ["srun", "--kill-on-bad-exit=1", sys.executable, "-m", "stages.pretrain", "tta"]
+    monkeypatch.setenv(LAUNCHED, environment[LAUNCHED])
+    launch(SEVERAL)
+    monkeypatch.delenv(LAUNCHED)
+    launch(Trainer(devices=4))
+    launch(Trainer(launch="srun"))
+    assert len(became) == 1, "not in what was launched, not without a launcher, not for one device"
+
+
+def test_a_launcher_that_is_not_there() -> None:
+    with pytest.raises(
+        InputError, match=r"trainer\.launch: no-such-launcher cannot be started \(No such file"
+    ):
+        launch(Trainer(devices=2, launch="no-such-launcher -n 2"))
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, False),
+        ({"LOCAL_RANK": "1"}, True),  # Lightning's own
+        ({"RANK": "8", "LOCAL_RANK": "0"}, True),  # torchrun, the second node
+        ({"RANK": "0", "LOCAL_RANK": "0"}, False),
+        ({"SLURM_PROCID": "8"}, True),
+        ({"SLURM_PROCID": "0", "LOCAL_RANK": "3"}, True),  # Lightning's, started within a job
+    ],
+)
+def test_the_first_process_keeps_the_books(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], expected: bool
+) -> None:
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    assert follows(SEVERAL) is expected
+    assert not follows(Trainer()), "whatever the machine's variables say"
+
+
+def refused(tmp_path: Path, trainer: dict[str, Any]) -> str:
+    settings = read_yaml(ROOT / "presets" / "tiny.yaml")
+    path = tmp_path / "params.yaml"
+    path.write_text(json.dumps({**settings, "trainer": trainer}), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_params(path)
+    return str(caught.value)
+
+
+def test_settings_that_mean_nothing_are_refused(tmp_path: Path) -> None:
+    assert "trainer: strategy fsdp needs several devices" in refused(tmp_path, {"strategy": "fsdp"})
+    assert "trainer.device: unknown key; the nearest known key is 'devices'" in refused(
+        tmp_path, {"device": 2}
+    )
+    assert "trainer.devices" in refused(tmp_path, {"devices": 0})
+
+
+def test_no_stage_is_run_again_for_another_machine() -> None:
+    """DVC compares what dvc.yaml names under ``params``."""
+    tracked = (ROOT / "dvc.yaml").read_text(encoding="utf-8")
+    assert not re.search(r"\btrainer\b", tracked)
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "longer": lambda folder: (folder / "a.txt").write_text("other text"),
+    "as long, at once": lambda folder: (
+        (folder / "new").write_text("b") and (folder / "new").rename(folder / "a.txt")
+    ),
+    "added": lambda folder: (folder / "deep" / "c.txt").write_text("c"),
+    "removed": lambda folder: (folder / "deep" / "b.txt").unlink(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_any_change_below_a_folder_is_named(tmp_path: Path, change: Callable[[Path], object]) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "a.txt").write_text("a")
+    (tmp_path / "deep" / "b.txt").write_text("b")
+    inputs = Inputs([tmp_path])
+    (tmp_path / "a.txt").read_text()
+    inputs.check()
+    change(tmp_path)
+    with pytest.raises(InputError, match=r"txt: changed while the stage read it"):
+        inputs.check()
+
+
+def test_lists_that_change_while_they_are_read_are_not_taken(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old ones stay as they are, and the next run takes the new ones."""
+    source = ROOT / "data" / "nbest" / "sample-speech"
+    folder = workspace / "data" / "nbest" / "sample-speech"
+    folder.mkdir(parents=True)
+    for split in ("dev", "test"):
+        lists = json.loads((source / f"{split}.json").read_text())
+        (folder / f"{split}.json").write_text(json.dumps(dict(list(lists.items())[:5])))
+    stage.nbest("sample-speech")
+    made = Layout("tiny").nbest("sample-speech")
+    old = {path.name: path.read_bytes() for path in made.iterdir()}
+    text = (folder / "dev.json").read_text()
+
+    def slow(*arguments: object) -> object:
+        found = formats.read(*arguments)  # type: ignore[arg-type]
+        lists = json.loads(text)
+        (folder / "dev.json").write_text(json.dumps(dict(list(lists.items())[:4])))
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stage, "read", slow)
+        with pytest.raises(InputError, match=r"dev\.json: changed while the stage read it"):
+            stage.nbest("sample-speech")
+    assert {path.name: path.read_bytes() for path in made.iterdir()} == old
+    stage.nbest("sample-speech")
+    assert json.loads((made / "manifest.json").read_text())["dev"]["lists"] == 4

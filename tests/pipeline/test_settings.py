@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pipeline import settings
-from pipeline.loading import load
 from pipeline.run import DVC_STAGE
+from pipeline.settings import read_params
 from quartet.errors import InputError
 from tests.imports import ROOT
 
@@ -32,16 +32,16 @@ def edit(folder: Path, old: str, new: str) -> None:
 @pytest.mark.parametrize("preset", sorted((ROOT / "presets").glob("*.yaml")), ids=lambda path: path.stem)
 def test_every_preset_comes_back_as_it_was_and_in_its_order(preset: Path, folder: Path) -> None:
     (folder / "params.yaml").write_bytes(preset.read_bytes())
-    params = load()
+    params = read_params()
     settings.write(params)
     assert settings.load() == params
     assert list(settings.load().models) == list(params.models)
 
 
 def test_defaults_are_filled_in(folder: Path) -> None:
-    settings.write(load())
+    settings.write(read_params())
     written = json.loads(settings.SETTINGS.read_text())
-    assert written["models"]["tta"]["training"]["clip"] == load().models["tta"].training.clip
+    assert written["models"]["tta"]["training"]["clip"] == read_params().models["tta"].training.clip
     assert written["workers"] == 0
 
 
@@ -50,7 +50,7 @@ def test_by_hand_a_stage_wants_settings_that_are_not_older(
 ) -> None:
     with pytest.raises(InputError, match=r"settings\.json: no such file; run `dvc repro settings`"):
         settings.load()
-    settings.write(load())
+    settings.write(read_params())
     edit(folder, "seeds: [1]", "# a comment\nseeds: [1]")
     settings.load()
     edit(folder, "seeds: [1]", "seeds: [2]")
@@ -71,7 +71,7 @@ def test_by_hand_a_mistake_is_told_first(folder: Path) -> None:
 
 
 def test_settings_of_other_code_are_refused(folder: Path) -> None:
-    settings.write(load())
+    settings.write(read_params())
     text = settings.SETTINGS.read_text().replace('"bootstrap"', '"bootstraps"', 1)
     settings.SETTINGS.write_text(text)
     with pytest.raises(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from pipeline.loading import load
+from pipeline.settings import read_params
 from pipeline.similarity import YEARS, System, judged, similarity_rows, texts_of
 from quartet.config.evaluation import Vectors
 from quartet.config.loading import checked
@@ -38,7 +38,7 @@ def test_splits_stand_alone_and_sub_tasks_together() -> None:
 
 @pytest.mark.usefixtures("workspace")
 def test_rows_of_a_system_on_every_set_and_on_the_mean_of_the_years() -> None:
-    params = load()
+    params = read_params()
     sets = [
         *judged("stsb", "stsb", {"dev": pairs(1)}),
         *judged("sts12", "semeval", {"a": pairs(2), "b": pairs(3)}),

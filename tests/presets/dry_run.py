@@ -24,9 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.layout import Layout, pairs
-from pipeline.loading import load
 from pipeline.params import Params
-from pipeline.settings import write
+from pipeline.settings import read_params, write
 from pipeline.stages import instances
 from quartet.config.loading import read_yaml
 from quartet.results import read_results
@@ -67,7 +66,7 @@ def prepare(preset: str, folder: Path) -> tuple[Params, list[str]]:
     lacks = equip(settings, *here())
     (folder / "params.yaml").write_text(json.dumps(settings), encoding="utf-8")
     synthetic.write(path, settings, folder)
-    params = load(folder / "params.yaml")
+    params = read_params(folder / "params.yaml")
     with contextlib.chdir(folder):
         write(params)
     return params, lacks

@@ -14,7 +14,7 @@ import torch
 
 import pipeline.settings
 from pipeline.run import main
-from pipeline.stage import stage_run
+from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError, system_error
 from quartet.files import TEMPORARY, atomic_dir, write_json, write_jsonl
 from quartet.models.checkpoint import save_model
@@ -223,10 +223,10 @@ def test_mlflow_on_a_full_disk(
     disk: Disk, workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What is logged before it was full stays, and the stage runs again when there is space."""
-    from pipeline.loading import load
+    from pipeline.settings import read_params
 
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{disk.folder / 'mlflow.db'}")
-    params = load()
+    params = read_params()
     with stage_run(params, "report"):
         pass
 

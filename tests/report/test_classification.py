@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.layout import Layout
-from pipeline.loading import load
 from pipeline.params import Params
+from pipeline.settings import read_params
 from quartet.results import Result
 from quartet.tasks.classification.data import LabelledText
 from stages import baselines
@@ -27,7 +27,7 @@ def rows(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> list[Result]:
         return found if kind == "classification" else []
 
     monkeypatch.setattr(baselines, "sets_of", sets_of)
-    params = load()
+    params = read_params()
     return baselines.classifiers(params, Layout(params.experiment))
 
 

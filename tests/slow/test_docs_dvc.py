@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.loading import load
+from pipeline.settings import read_params
 from tests.committed import copy_project
 from tests.imports import ROOT
 from tests.test_docs import of
@@ -50,7 +50,7 @@ def test_metrics_are_a_line_a_system(copy: Path) -> None:
     assert {"loss.test", "loss.valid", "wer.sample-speech"} <= set(columns)
     assert len(columns) < 15
     systems = {Path(line.split("|")[1].strip()).stem for line in lines[1:] if line.startswith("|")}
-    assert set(load(ROOT / "presets" / "sample.yaml").models) <= systems
+    assert set(read_params(ROOT / "presets" / "sample.yaml").models) <= systems
 
 
 def test_an_edit_shows_in_the_difference_of_settings(copy: Path) -> None:

@@ -149,9 +149,9 @@ def test_no_list_no_task_and_nothing_to_evaluate_is_fine(pipeline: Pipeline) -> 
         return text
 
     pipeline.edit(emptied)
-    from pipeline.loading import load
+    from pipeline.settings import read_params
 
-    load(pipeline.folder / "params.yaml")
+    read_params(pipeline.folder / "params.yaml")
     assert pipeline.repro() == {"settings", "tasks", "baselines", "runtime"} | AFTER_RERANKING
 
 

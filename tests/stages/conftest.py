@@ -81,7 +81,7 @@ def stage_that_reads(frame: FrameType | None) -> str | None:
     reader = Path(frame.f_code.co_filename)
     ours = any(reader.is_relative_to(ROOT / place) for place in ("src", "pipeline", "stages"))
     if not ours or any(
-        reader.is_relative_to(ROOT / "pipeline" / each) for each in ("params.py", "loading.py", "settings.py")
+        reader.is_relative_to(ROOT / "pipeline" / each) for each in ("params.py", "settings.py")
     ):
         return None
     while frame is not None:

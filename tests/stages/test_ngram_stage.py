@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.held_out import held_out_sentences
-from pipeline.held_out_texts import held_out_texts
+from pipeline.held_out import held_out_sentences, held_out_texts
 from pipeline.layout import MANIFEST, TOKENIZER, Layout
-from pipeline.loading import load
 from pipeline.scorers import scorers
+from pipeline.settings import read_params
 from quartet.errors import InputError
 from quartet.files import read_json, sha256, write_jsonl
 from quartet.ngram.card import ARPA
@@ -80,7 +79,7 @@ def test_a_model_is_estimated_measured_and_opened_by_its_name(layout: Layout) ->
     sentences = [sentence for document in documents(12, 1) for sentence in document.sentences]
     assert manifest["corpus_words"] == sum(len(sentence.split()) for sentence in sentences)
     assert manifest["counted"]["sentences"] == len(sentences)
-    ((model, _),) = scorers(load(), "words-3")
+    ((model, _),) = scorers(read_params(), "words-3")
     assert isinstance(model, NgramLM)
     assert (model.name, model.seed) == ("words-3", 1)
 
@@ -102,7 +101,7 @@ def test_pieces_carry_their_tokenizer(layout: Layout) -> None:
     assert sha256(layout.ngram("pieces-2") / TOKENIZER) == sha256(
         layout.tokenizer("wordpiece-1k") / TOKENIZER
     )
-    ((model, _),) = scorers(load(), "pieces-2")
+    ((model, _),) = scorers(read_params(), "pieces-2")
     tokenizer = TextTokenizer.load(layout.tokenizer("wordpiece-1k") / TOKENIZER)
     text = "the millers watched"
     assert len(model.token_logprobs([text])[0]) == len(tokenizer.encode(text)) + 1
@@ -159,14 +158,14 @@ def test_settings_that_mean_nothing_are_one_line(
     assert path.read_text().count(old) == 1
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(InputError, match=said):
-        load()
+        read_params()
 
 
 def test_an_n_gram_reranks_beside_models(layout: Layout, workspace: Path) -> None:
     path = workspace / "params.yaml"
     path.write_text(path.read_text().replace("  rerank: [", "  rerank: [words-3, "))
-    assert load().evaluate.rerank[0] == "words-3"
+    assert read_params().evaluate.rerank[0] == "words-3"
     with pytest.raises(InputError, match=r"words-3: not an n-gram model: it has no model\.arpa\.gz"):
-        list(scorers(load(), "words-3"))
+        list(scorers(read_params(), "words-3"))
     with pytest.raises(InputError, match="models: has no entry 'words-4'"):
-        list(scorers(load(), "words-4"))
+        list(scorers(read_params(), "words-4"))

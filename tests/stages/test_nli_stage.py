@@ -13,7 +13,7 @@ import pytest
 
 import stages.nli as stage
 from pipeline.layout import MANIFEST, Layout
-from pipeline.nli_sets import baseline_rows, nli_sets
+from pipeline.nli import baseline_rows, nli_sets
 from pipeline.params import Task
 from quartet.config.finetuning import Nli
 from quartet.config.text import Source

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import quartet
-from pipeline.loading import load
+from pipeline.settings import read_params
 from quartet.results import Result
 from quartet.statistics import intervals
 from quartet.text.encoded import EncodedCorpus
@@ -41,7 +41,7 @@ def measured(world: World, test_documents: int | None = None, **keys: Any) -> li
         world.model(name, kind)
         rows += world.run("perplexity", name)
     rows += world.run("ngram", "ngram")
-    return rows + baselines.unigram(load(), LAYOUT)
+    return rows + baselines.unigram(read_params(), LAYOUT)
 
 
 def corpus() -> EncodedCorpus:

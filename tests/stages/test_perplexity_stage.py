@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pipeline.layout import TOKENIZER, Layout
-from pipeline.loading import load
+from pipeline.settings import read_params
 from quartet.errors import InputError
 from quartet.models.checkpoint import save_model
 from quartet.results import Result, read_results
@@ -39,7 +39,7 @@ def rows(workspace: Path, name: str, kind: str) -> dict[tuple[str, str, str], Re
         {"max_length": LENGTHS[-1], "recurrence": {"memory": LENGTHS[-1]}} if kind == "segatron-xl" else {}
     )
     made = random_model(kind, tokenizer, **changes)
-    model = layout.model(name, load(), 1)
+    model = layout.model(name, read_params(), 1)
     model.mkdir(parents=True)
     state = made.network.state_dict()
     origin = EncodedCorpus.open(folder, "test").origin
@@ -106,4 +106,4 @@ def test_lengths_that_do_not_ascend_are_refused(workspace: Path) -> None:
     path = workspace / "params.yaml"
     path.write_text(path.read_text().replace("input_lengths: [8, 32]", "input_lengths: [32, 8]"))
     with pytest.raises(InputError, match=r"perplexity.*do not ascend"):
-        load()
+        read_params()

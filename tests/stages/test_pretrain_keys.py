@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import quartet
-from pipeline.loading import load
+from pipeline.settings import read_params
 from quartet.results import read_results
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.encoding import encode_corpus
@@ -146,12 +146,12 @@ def started(world: World) -> World:
 
 def fitted(world: World) -> Trained:
     """What the library trains of the settings of the model."""
-    model = load().models["tta"]
+    model = read_params().models["tta"]
     encoded = LAYOUT.encoded(model.corpus, model.tokenizer)
     splits = (EncodedCorpus.open(encoded, split) for split in ("train", "valid"))
     tokenizer = TextTokenizer.load(LAYOUT.tokenizer(model.tokenizer) / "tokenizer.json")
     resume = world.folder / "resume.ckpt"
-    return fit(model.config, model.training, tokenizer, *splits, seed=load().seeds[0], resume=resume)
+    return fit(model.config, model.training, tokenizer, *splits, seed=read_params().seeds[0], resume=resume)
 
 
 @pytest.mark.parametrize("kind", OWN)

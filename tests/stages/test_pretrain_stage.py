@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.layout import Layout
-from pipeline.loading import load
+from pipeline.settings import read_params
 from quartet.files import sha256
 from quartet.models.checkpoint import load_card
 from quartet.results import read_results
@@ -92,7 +92,7 @@ def test_a_model_with_another_name_is_not_trained_again(
     trains_nothing(monkeypatch)
     text = Path("params.yaml").read_text().replace("  tta:\n", "  first:\n", 1).replace("[tta]", "[first]")
     Path("params.yaml").write_text(text.replace("ngram-3, tta]", "ngram-3, first]"))
-    assert "first" in load().models
+    assert "first" in read_params().models
     pretrain("first")
     assert weights("first") == old
     now = load_card(Layout("tiny").models / "first")

@@ -11,10 +11,10 @@ import torch
 
 from pipeline import similarity
 from pipeline.layout import MANIFEST, Layout
-from pipeline.loading import load
 from pipeline.params import Params
 from pipeline.preset import changed_sources
 from pipeline.scorers import scorers
+from pipeline.settings import read_params
 from quartet.errors import InputError
 from quartet.export.scorer import ExportedLM
 from quartet.files import read_json
@@ -60,7 +60,7 @@ def made(workspace: Path, small_corpus: Small) -> Made:
             assert text.count(old) == 1, old
             text = text.replace(old, new)
         (workspace / "params.yaml").write_text(text)
-        return load()
+        return read_params()
 
     return settings
 
@@ -93,7 +93,7 @@ def test_an_exported_graph_has_the_settings_threads_and_the_processor(
     before = torch.get_num_threads()
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)  # device: auto then means the GPU
     try:
-        ((model, _),) = scorers(load(), "books")
+        ((model, _),) = scorers(read_params(), "books")
     finally:
         torch.set_num_threads(before)
     assert isinstance(model, ExportedLM) and model.device == "cpu"

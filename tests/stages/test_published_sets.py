@@ -11,8 +11,8 @@ import pytest
 
 from pipeline import fetch
 from pipeline.layout import MANIFEST, Layout
-from pipeline.loading import load
 from pipeline.preset import changed_sources
+from pipeline.settings import read_params
 from pipeline.task_sets import file_name, sets_of
 from quartet.errors import InputError
 from quartet.files import read_json
@@ -47,7 +47,7 @@ def test_the_hubs_table_and_a_gzipped_text_are_told_apart_by_their_endings(works
     (workspace / "dev.v1.csv.gz").write_bytes(gzip.compress("".join(PAIRS).encode()))
     only_sets_of_mine(workspace)
     tasks()
-    ((name, splits),) = sets_of("sts", load(), layout)
+    ((name, splits),) = sets_of("sts", read_params(), layout)
     assert name == "mine"
     assert [(pair.first, pair.second, pair.score) for pair in splits["dev"]] == [
         ("A man eats.", "A man is eating.", 4.8),
@@ -59,7 +59,7 @@ def test_the_hubs_table_and_a_gzipped_text_are_told_apart_by_their_endings(works
     path = workspace / "params.yaml"
     path.write_text(path.read_text().replace("dev.v1.csv.gz", "dev.parquet"))
     tasks()
-    ((_, splits),) = sets_of("sts", load(), layout)
+    ((_, splits),) = sets_of("sts", read_params(), layout)
     assert [(pair.first, pair.second) for pair in splits["dev"]] == [("a", "b")]
 
 
@@ -84,16 +84,16 @@ def test_an_absent_set_is_named_with_the_way_to_get_it_and_read_when_it_has_come
     only_sets_of_mine(workspace)
     tasks()
     assert "mine: not available: dev.csv: no such file or folder; to be had from" in capsys.readouterr().err
-    assert list(sets_of("sts", load(), layout)) == []
+    assert list(sets_of("sts", read_params(), layout)) == []
     manifest = read_json(layout.task("sts", "mine") / MANIFEST)
     assert manifest["available"] is False
     assert "stsb" in manifest["obtain"]
-    assert changed_sources(load(), layout) == []
+    assert changed_sources(read_params(), layout) == []
     (workspace / "dev.csv").write_text("".join(PAIRS))
-    assert changed_sources(load(), layout) == ["tasks"]
+    assert changed_sources(read_params(), layout) == ["tasks"]
     tasks()
-    assert changed_sources(load(), layout) == []
-    assert len(dict(sets_of("sts", load(), layout))) == 1
+    assert changed_sources(read_params(), layout) == []
+    assert len(dict(sets_of("sts", read_params(), layout))) == 1
 
 
 def test_a_set_of_gensim_that_is_absent_is_an_error(workspace: Path) -> None:

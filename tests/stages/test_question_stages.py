@@ -17,7 +17,7 @@ import stages.race
 import stages.squad
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Task
-from pipeline.qa_baselines import race_baselines, squad_baselines
+from pipeline.questions import race_baselines, squad_baselines
 from quartet.config.evaluation import Attention
 from quartet.config.finetuning import Race, Squad
 from quartet.config.text import Source

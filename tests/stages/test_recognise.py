@@ -8,7 +8,7 @@ import pytest
 
 import stages.nbest
 from pipeline.layout import MANIFEST, Layout
-from pipeline.loading import load
+from pipeline.settings import read_params
 from quartet.errors import InputError
 from quartet.files import read_json, read_jsonl, sha256
 from quartet.nbest.formats import Files, read
@@ -112,8 +112,8 @@ def test_mistakes_are_named(layout: Layout, workspace: Path) -> None:
         recognise(NAME)
     change(workspace, "engine: transformers", "engine: whisper")
     with pytest.raises(InputError, match=r"recognisers\.toy-whisper\.engine"):
-        load()
+        read_params()
 
 
 def test_settings_without_recognisers_are_settings(workspace: Path) -> None:
-    assert load().recognisers == {}
+    assert read_params().recognisers == {}

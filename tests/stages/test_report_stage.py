@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import sys
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
+from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
 from pipeline.layout import REPORT, Layout
-from pipeline.loading import load
 from pipeline.params import Params
-from pipeline.timing import BETWEEN, START_UP, TELLING, TOTAL
+from pipeline.settings import read_params
+from pipeline.tracking.stage import BETWEEN, START_UP, TELLING, TOTAL
 from quartet.errors import InputError
 from quartet.files import TEMPORARY
 from quartet.report.tables import readme, times
 from quartet.results import Result
 from stages import report
 from stages.report import NOT_NOTED, computed_on
+from tests.imports import ROOT
 from tests.report.synthetic import facts, loss_curves, results, timings, wer_curves
+from tests.stages.conftest import stage_that_reads
+from tests.test_code import settings_classes
 
 MODELS = [f"model-{number}" for number in range(4)]
 
@@ -87,7 +93,7 @@ def made_up(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Params, L
     monkeypatch.setattr(report, "attention_maps", lambda path, maps: False)
     monkeypatch.setattr(report, "timings", lambda layout: timings())
     monkeypatch.setattr(report, "durations", lambda params, layout: [])
-    return load(), Layout("tiny"), results()
+    return read_params(), Layout("tiny"), results()
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -170,3 +176,63 @@ def test_the_page_of_times_says_where_the_time_went() -> None:
         "| `glue` | 1 | 0.5 | 1.0 | 0.5 | 1.5 |",
         "| all | 3 | 3.5 | 7.5 | 0.5 | 3.5 |",
     ]
+
+
+#: Everything that the report asks of a manifest.
+MANIFEST = {
+    **dict.fromkeys(("segmenter", "kind", "reason", "obtain"), "words"),
+    **dict.fromkeys(("vocab_size", "corpus_words", "parameters", "steps"), 1),
+    **dict.fromkeys(
+        ("dev", "test"), dict.fromkeys(("lists", "longest_list", "lists_without_scores", "refused"), 1)
+    ),
+    "splits": {},
+    "available": False,
+}
+
+
+def counted(params: Params, thing: Any, field: str) -> bool:
+    """Whether the digest that the report depends on is another one, with another value of a field of the settings."""
+    before, value = params.reported, getattr(thing, field)
+    changed = {**value, "another": next(iter(value.values()), None)} if isinstance(value, dict) else "changed"
+    object.__setattr__(thing, field, changed)
+    try:
+        return params.reported != before
+    finally:
+        object.__setattr__(thing, field, value)
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer")  # of the values that are no settings
+def test_the_report_reads_no_setting_that_its_digest_leaves_out(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It depends on one digest of the settings: what it reads beside would leave a stale report."""
+    params = read_params(ROOT / "presets" / "sample.yaml")
+    read: dict[tuple[int, str], Any] = {}
+    for kind in settings_classes(Params, {}):
+        keys = {each.name for each in fields(kind)}
+
+        def noted(self: Any, name: str, keys: set[str] = keys) -> Any:
+            if name in keys and stage_that_reads(sys._getframe(1)) == "report":
+                read[id(self), name] = self
+            return object.__getattribute__(self, name)
+
+        monkeypatch.setattr(kind, "__getattribute__", noted, raising=False)
+    monkeypatch.setattr("pipeline.report.read_json", lambda path: MANIFEST)
+    mocked = ("figures", "overview", "pages", "attention_maps", "read_article", "document", "sha256")
+    for name in mocked:
+        monkeypatch.setattr(report, name, MagicMock())
+    for name in ("read_csv", "timings", "read_timings"):
+        monkeypatch.setattr(report, name, lambda *_: [])
+    monkeypatch.setattr(report, "overview", MagicMock(**{"draw.return_value": {}}))
+    for write in (report.write_report, report.write_times):
+        write(params, Layout(params.experiment), results(), workspace)
+    monkeypatch.undo()
+    assert {"experiment", "models", "tasks", "evaluate"} <= {name for _, name in read}
+    containers = {name for (_, name), thing in read.items() if is_dataclass(getattr(thing, name))}
+    left_out = {
+        f"{type(thing).__name__}.{name}"
+        for (_, name), thing in read.items()
+        if name not in containers and not counted(params, thing, name)
+    }
+    assert not left_out
+    assert not counted(params, params, "bootstrap"), "the test can fail"

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from pipeline.layout import Layout
-from pipeline.loading import load
 from pipeline.params import Params
+from pipeline.settings import read_params
 from quartet.files import write_jsonl
 from quartet.results import Result, read_results
 from quartet.statistics import intervals
@@ -119,7 +119,7 @@ class Table:
         combine.combine_pairs()
         compare.compare_systems()
         found += read_results(LAYOUT.rows("combine")) + read_results(LAYOUT.rows("compare"))
-        found += baselines.first_pass_and_oracle(load(), LAYOUT)
+        found += baselines.first_pass_and_oracle(read_params(), LAYOUT)
         return {(row.table, row.system, row.split, row.metric): row for row in found}
 
 

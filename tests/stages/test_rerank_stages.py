@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from pipeline.kept_scores import KeptScores
 from pipeline.layout import Layout
-from pipeline.loading import load
 from pipeline.params import Params
+from pipeline.reranking import KeptScores
+from pipeline.settings import read_params
 from quartet.errors import InputError
 from quartet.nbest.formats import jsonl
 from quartet.nbest.rescored import read_rescored, write_texts
@@ -55,7 +55,7 @@ class Toy:
 @pytest.fixture
 def params(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Params:
     """The preset tiny with two models to rerank, two seeds, and random lists in place of the sample's."""
-    other = next(name for name in load().models if name != "tta")
+    other = next(name for name in read_params().models if name != "tta")
     text = (workspace / "params.yaml").read_text()
     for old, new in (
         (r"\n  rerank: \[.*\]", f"\n  rerank: [tta, {other}]"),
@@ -65,7 +65,7 @@ def params(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Params:
         text, times = re.subn(old, new, text)
         assert times == 1, old
     (workspace / "params.yaml").write_text(text)
-    found = load()
+    found = read_params()
     layout = Layout(found.experiment)
     for index, split in enumerate(("dev", "test")):
         jsonl.write(layout.nbest("sample-speech") / f"{split}.jsonl", random_lists(60, 20 + index))
@@ -307,7 +307,7 @@ def test_lists_of_translations_are_judged_by_bleu(params: Params, workspace: Pat
     (workspace / "params.yaml").write_text(
         text.replace("metric: wer", "metric: bleu\n    bleu: {lowercase: true, tokenize: none}", 1)
     )
-    layout, rows = run_all(load())
+    layout, rows = run_all(read_params())
     values = rows_by(rows, "rerank", "test", "bleu")
     for name in params.evaluate.rerank:
         references, texts = written(layout.reranked(layout.rescored(name), 1, name, "sample-speech", "test"))
@@ -325,7 +325,7 @@ def test_a_set_of_lists_can_have_its_own_score_and_grid(params: Params, workspac
     text = (workspace / "params.yaml").read_text()
     own = "metric: wer\n    score: mean\n    weights: {start: 0.0, stop: 0.3, step: 0.1}"
     (workspace / "params.yaml").write_text(text.replace("metric: wer", own, 1))
-    layout, rows = run_all(load())
+    layout, rows = run_all(read_params())
     one, other = params.evaluate.rerank
     model = Toy("b", masks=False)
     lines = (

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.layout import Layout
-from pipeline.loading import load
 from pipeline.params import Params
-from pipeline.results import timings
+from pipeline.settings import read_params
+from pipeline.tracking.stage import timings
 from quartet.config.evaluation import Runtime
 from quartet.errors import InputError
 from quartet.report.blocks import runtime as runtime_block
@@ -46,7 +46,7 @@ def run(
     monkeypatch.setattr(runtime, "choose_device", lambda wanted: "cpu")
 
     def rows(kinds: list[str], bert: bool) -> list[Result]:
-        params = load()
+        params = read_params()
         params = dataclasses.replace(
             params,
             models=dict.fromkeys(["tta", *kinds], params.models["tta"]),

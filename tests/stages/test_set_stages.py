@@ -13,9 +13,9 @@ import pytest
 
 from pipeline.fetch import fetch
 from pipeline.layout import MANIFEST, Layout
-from pipeline.loading import load
 from pipeline.params import TASK_STAGES
 from pipeline.preset import changed_sources
+from pipeline.settings import read_params
 from pipeline.task_sets import KINDS, sets_of
 from quartet.config.text import Source
 from quartet.errors import InputError
@@ -52,7 +52,7 @@ def layout(workspace: Path) -> Layout:
 
 
 def test_gensims_sets_are_what_they_were(layout: Layout) -> None:
-    params = load()
+    params = read_params()
     tasks()
     ((name, lee),) = sets_of("documents-similarity", params, layout)
     assert isinstance(lee, SimilaritySet)
@@ -139,7 +139,7 @@ def test_a_file_that_cannot_be_had_any_more_costs_no_other_file(
     change(workspace, "rte.elsewhere.tsv", "rte.dev.tsv")
     (layout.task("glue", "rte") / MANIFEST).write_text('{"files": [')
     shutil.copyfile(ROOT / "data" / "examples" / "rte.train.tsv", folder / "rte.train.tsv")
-    assert changed_sources(load(), layout) == ["tasks"]
+    assert changed_sources(read_params(), layout) == ["tasks"]
     tasks()
     assert read_json(layout.task("glue", "rte") / MANIFEST) == whole
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.layout import MANIFEST, TOKENIZER, Layout
-from pipeline.loading import load
+from pipeline.settings import read_params
 from quartet.config.loading import read_yaml
 from quartet.errors import InputError
 from quartet.files import read_json, sha256
@@ -45,7 +45,7 @@ def layout(workspace: Path) -> Layout:
         "1000", "120"
     )
     path.write_text(text)
-    return Layout(load().experiment)
+    return Layout(read_params().experiment)
 
 
 def run_all() -> None:

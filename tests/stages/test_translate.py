@@ -11,7 +11,7 @@ import pytest
 
 import stages.translate
 from pipeline.layout import MANIFEST, Layout
-from pipeline.loading import load
+from pipeline.settings import read_params
 from quartet.errors import InputError
 from quartet.files import read_json, read_jsonl, sha256
 from quartet.nbest.formats import Files, read
@@ -104,7 +104,7 @@ def test_lists_and_their_provenance(layout: Layout, workspace: Path, monkeypatch
     first = outputs(layout)
     with monkeypatch.context() as patch:
         patch.setattr(stages.translate, "fit_translator", refused)
-        patch.setattr("pipeline.timing.hardware", lambda: "another processor")
+        patch.setattr("pipeline.tracking.stage.hardware", lambda: "another processor")
         translate(NAME)
         assert outputs(layout) == first
         computed_on = {row["name"]: row["device"] for _, row in read_jsonl(layout.timing("translate", NAME))}
@@ -194,4 +194,4 @@ def test_an_unknown_translator_is_named(layout: Layout) -> None:
 
 
 def test_settings_without_translators_are_settings(workspace: Path) -> None:
-    assert load().translators == {}
+    assert read_params().translators == {}

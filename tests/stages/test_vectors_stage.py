@@ -13,7 +13,7 @@ import pytest
 
 from pipeline import similarity
 from pipeline.layout import Layout
-from pipeline.loading import load
+from pipeline.settings import read_params
 from quartet.config.evaluation import Vectors
 from quartet.errors import InputError
 from quartet.results import read_results
@@ -27,7 +27,7 @@ LINES = "river 1 0 2\nstone 0 1 0\na 1 1 0\ngreen 0 0 1\nhill 2 0 1\nrain 1 3 0\
 def settings(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """The preset tiny with a file of vectors, and one split of invented pairs."""
     (workspace / "glove.txt").write_text(LINES)
-    found = load()
+    found = read_params()
     params = SimpleNamespace(
         **{field.name: getattr(found, field.name) for field in dataclasses.fields(found)},
     )

@@ -17,10 +17,9 @@ from typing import Any
 import pytest
 
 from pipeline.layout import MANIFEST, Layout
-from pipeline.loading import load
 from pipeline.params import TaskKind
-from pipeline.stage import Run
-from pipeline.timing import Stopwatch
+from pipeline.settings import read_params
+from pipeline.tracking.stage import Run, Stopwatch
 from quartet.config.loading import read_yaml
 from quartet.data.batch import Batch
 from quartet.files import sha256, write_json
@@ -103,7 +102,7 @@ class World:
         manifest = LAYOUT.encoded(CORPUS, TOKENIZER_NAME) / MANIFEST
         encoding = sha256(manifest) if manifest.is_file() else ""
         made.card = replace(made.card, name=name, seed=seed, encoding=encoding)
-        folder = LAYOUT.model(name, load(), seed)
+        folder = LAYOUT.model(name, read_params(), seed)
         folder.mkdir(parents=True, exist_ok=True)
         state = made.network.state_dict()
         save_model(folder, {"last": state, "best": state}, made.card, self.tokenizer)

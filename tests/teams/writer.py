@@ -14,14 +14,12 @@ import time
 from pathlib import Path
 
 from pipeline.layout import Layout
-from pipeline.loading import load
 from pipeline.params import Params
-from pipeline.results import rows_of
-from pipeline.settings import write
-from pipeline.stage import stage_run
-from pipeline.tracked.runs import tell
-from quartet.results import Measure, Result, write_results
-from tests.pipeline.tracked.test_models import train
+from pipeline.settings import read_params, write
+from pipeline.tracking.runs import tell
+from pipeline.tracking.stage import stage_run
+from quartet.results import Measure, Result, rows_of, write_results
+from tests.pipeline.tracking.test_models import train
 from tests.small_corpus import encode_small
 
 #: They work in folders beside one another.
@@ -51,7 +49,7 @@ def rows(params: Params, number: int) -> list[Result]:
 
 def main(number: int) -> None:
     """A training, registered as a model, and a reranking."""
-    params = load()
+    params = read_params()
     write(params)
     layout = Layout(params.experiment)
     tokenizer, _ = encode_small(Path("corpus"))

@@ -6,7 +6,6 @@ The YAML 1.2 rules are those of DVC, which reads the same file: ``1e-4`` is a nu
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import json
 import math
 import types
@@ -20,7 +19,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from quartet.errors import InputError
+from quartet.errors import InputError, nearest
 
 Settings = TypeVar("Settings")
 
@@ -127,20 +126,6 @@ def _kind(value: object) -> str:
     }
     name = type(value).__name__
     return names.get(name, f"a value of type {name}")
-
-
-def nearest(word: str, known: Iterable[str], what: str) -> str:
-    """A remedy: the known word most like `word`, else all of them.
-
-    >>> nearest("layerz", ["layers", "dim"], "key")
-    "the nearest known key is 'layers'"
-    """
-    known = list(known)
-    close = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
-    if close:
-        return f"the nearest known {what} is {close[0]!r}"
-    several = {"corpus": "corpora"}.get(what, f"{what}s")
-    return f"the known {several} are {', '.join(known)}" if known else f"there is no {what} yet"
 
 
 def checked(kind: type[Settings], data: Mapping[str, Any], place: str) -> Settings:

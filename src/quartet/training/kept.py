@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,21 @@ def tuning_code(module: str) -> str:
     names it by its examples too, as they reach the training.
     """
     return code.fingerprint(module, without=EVALUATION)
+
+
+def tuning_name(module: str, settings: Mapping[str, Any], examples: Iterable[Any], *others: object) -> str:
+    """A name for tuned weights: equal only where the settings, the examples, the others and the code are.
+
+    Args:
+        module: of the training, which tunes.
+        settings: those that decide the weights.
+        examples: what is trained on, each a dataclass.
+        others: what else decides: the fingerprint of the model, the seed.
+    """
+    digest = hashlib.sha256(json.dumps([settings, others, tuning_code(module)], sort_keys=True).encode())
+    for example in examples:
+        digest.update(json.dumps(dataclasses.astuple(example)).encode())
+    return digest.hexdigest()[:16]
 
 
 def kept(task: TaskModel[Any, Any], path: Path | None, train: Callable[[], None]) -> bool:

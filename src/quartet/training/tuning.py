@@ -6,7 +6,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import pytorch_lightning as pl
@@ -21,6 +21,9 @@ from quartet.training import randomness
 from quartet.training.divergence import SEEN_TOGETHER, Watch, WatchedModule
 from quartet.training.fit import set_precision, silence_lightning
 from quartet.training.optim import build_optimiser
+
+if TYPE_CHECKING:
+    from quartet.config.finetuning import Finetune, Nli, QuestionTuning
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,11 @@ class Tuning:
     learning_rate: float
     warmup: float
     seed: int
+
+    @classmethod
+    def of(cls, settings: Finetune | Nli | QuestionTuning, seed: int) -> Tuning:
+        """That of an evaluation's settings, with a seed."""
+        return cls(settings.epochs, settings.batch_size, settings.learning_rate, settings.warmup, seed)
 
 
 class Movable(Protocol):

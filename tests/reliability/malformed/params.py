@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pipeline.loading import load
+from pipeline.settings import read_params
 from quartet.config.loading import read_yaml
 from tests.imports import ROOT
 from tests.reliability.malformed.case import Case
@@ -34,7 +34,7 @@ def cases() -> Iterator[Case]:
 
 
 def read(folder: Path) -> object:
-    return load(folder / NAME)
+    return read_params(folder / NAME)
 
 
 def shown(way: Way) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import mend
-from pipeline.mlflow import Store
+from pipeline.tracking.mlflow import Store
 from quartet.errors import InputError
 from quartet.files import TEMPORARY, sha256
 from stages.download import download

@@ -19,12 +19,11 @@ import pytest
 
 import quartet
 from pipeline.layout import Layout
-from pipeline.loading import load
-from pipeline.mlflow import open_store
 from pipeline.params import Params
-from pipeline.settings import SETTINGS
-from pipeline.stage import stage_run
-from pipeline.tracked.runs import tell
+from pipeline.settings import SETTINGS, read_params
+from pipeline.tracking.mlflow import open_store
+from pipeline.tracking.runs import tell
+from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError
 from quartet.files import sha256
 from tests.imports import ROOT
@@ -109,7 +108,7 @@ def team(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         experiment = client.get_experiment_by_name("team")
         assert experiment is not None
         runs = list(client.search_runs([experiment.experiment_id]))
-        yield Team(address, load(folders[0] / "params.yaml"), folders, client, runs, itself.close)
+        yield Team(address, read_params(folders[0] / "params.yaml"), folders, client, runs, itself.close)
 
 
 def write(number: int, folder: Path, address: str) -> subprocess.Popen[str]:

@@ -16,14 +16,13 @@ from tests.imports import ROOT
 #: Prints the names of a tuning on entailment and of one on GLUE.
 NAMES = """
 import json, types
-from pipeline.nli import fingerprint as entailment
-from pipeline.loading import load
 from quartet.config.finetuning import Protocol
 from quartet.training.glue_search import fingerprint as glue
+from quartet.training.kept import tuning_name
 model = types.SimpleNamespace(fingerprint="m")
 examples = types.SimpleNamespace(format="rte", train=[], others={})
-params = load("presets/tiny.yaml")
-print(json.dumps({"nli": entailment(params, [], "m", 1), "glue": glue(model, examples, Protocol(seeds=(1,)))}))
+nli = tuning_name("quartet.training.siamese", {}, [], "m", 1)
+print(json.dumps({"nli": nli, "glue": glue(model, examples, Protocol(seeds=(1,)))}))
 """
 
 
@@ -31,7 +30,7 @@ print(json.dumps({"nli": entailment(params, [], "m", 1), "glue": glue(model, exa
 def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the code, to be edited."""
     folder = tmp_path_factory.mktemp("code")
-    for name in ("src", "pipeline", "presets"):
+    for name in ("src",):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     return folder
 

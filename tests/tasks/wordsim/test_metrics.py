@@ -39,17 +39,17 @@ def test_a_word_is_the_mean_of_its_pieces() -> None:
 
 def test_uncovered_pairs_are_left_out_and_counted() -> None:
     found = word_similarity(PAIRS, encode, TABLE, UNKNOWN, samples=100, seed=1)
-    assert (found.covered, found.total) == (4, 5)  # tide has an unknown piece
-    assert found.measures["spearman"].n == 4
+    assert (found["coverage"].value, found["coverage"].n) == (4 / 5, 5)  # tide has an unknown piece
+    assert found["spearman"].n == 4
     loaf = (TABLE[4] + TABLE[5]) / 2
     vectors = [(TABLE[1], TABLE[2]), (TABLE[1], TABLE[3]), (TABLE[3], loaf), (TABLE[2], TABLE[6])]
     predicted = [a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a, b in vectors]
-    assert found.measures["spearman"].value == pytest.approx(spearmanr(predicted, PAIRS.gold[:4]).statistic)
+    assert found["spearman"].value == pytest.approx(spearmanr(predicted, PAIRS.gold[:4]).statistic)
 
 
 def test_whole_words_only() -> None:
     found = word_similarity(PAIRS, encode, TABLE, UNKNOWN, samples=100, seed=1, whole_words=True)
-    assert (found.covered, found.total) == (3, 5)  # loaf is two pieces
+    assert (found["coverage"].value, found["coverage"].n) == (3 / 5, 5)  # loaf is two pieces
     with pytest.raises(ValueError, match="0 of 5 pairs"):
         word_similarity(PAIRS, lambda word: [UNKNOWN], TABLE, UNKNOWN, samples=10, seed=1)
 

@@ -2,14 +2,13 @@
 
 A word's vector is the mean of its pieces' rows in the table. With a small WordPiece vocabulary nearly every
 word is covered, but most are made of pieces; `whole_words` asks for the words that are one piece only, which
-says more of the table and less of the mean. Pairs with an uncovered word are left out, and n against `total`
-shows how many.
+says more of the table and less of the mean. Pairs with an uncovered word are left out; the coverage is the share of the
+others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,15 +16,6 @@ from quartet.results import Measure
 from quartet.statistics.correlation import correlations, cosines
 from quartet.statistics.intervals import Floats
 from quartet.tasks.wordsim.data import WordPairs
-
-
-@dataclass(frozen=True)
-class WordSimilarity:
-    """`measures` {"pearson", "spearman"} over the `covered` pairs, out of `total`."""
-
-    measures: dict[str, Measure]
-    covered: int
-    total: int
 
 
 def word_vector(pieces: Sequence[int], table: Floats, unknown: int) -> Floats | None:
@@ -51,8 +41,8 @@ def word_similarity(
     samples: int,
     seed: int,
     whole_words: bool = False,
-) -> WordSimilarity:
-    """Correlate an embedding table with human scores.
+) -> dict[str, Measure]:
+    """Correlate an embedding table with human scores: "pearson" and "spearman" over the covered pairs, and "coverage".
 
     Args:
         pairs: the words and their scores.
@@ -84,4 +74,5 @@ def word_similarity(
     if len(gold) < 3:
         raise ValueError(f"{len(gold)} of {len(pairs.gold)} pairs are covered by the vocabulary")
     predicted = cosines(np.stack(left), np.stack(right))
-    return WordSimilarity(correlations(predicted, np.array(gold), samples, seed), len(gold), len(pairs.gold))
+    found = correlations(predicted, np.array(gold), samples, seed)
+    return {**found, "coverage": Measure(len(gold) / len(pairs.gold), len(pairs.gold))}

@@ -1,0 +1,383 @@
+"""The tables and sentences of committed reports that README.md, docs/ and weights/README.md quote."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.layout import Layout
+from quartet.errors import InputError
+from quartet.report.cells import Cell, Cells, Place
+from quartet.report.numbers import NONE
+from quartet.report.page import code, grid
+from quartet.report.published import published
+from quartet.results import ONE_BY_ONE, Result, read_results, system_name
+
+
+def find(cells: Cells, table: str, dataset: str, split: str, system: str, metric: str) -> Cell | None:
+    """The cell of a place; of the first data set that has one, where none is named."""
+    if dataset:
+        return cells.find(Place(table, dataset, split, system, metric))
+    wanted = (split, system, metric)
+    places = (one for one in cells.places(table) if (one.split, one.system, one.metric) == wanted)
+    return next((cells.find(one) for one in places), None)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A row of a table: what is measured, and how it is written.
+
+    Attributes:
+        label: the row's name.
+        place: table, data set (empty: the only one), split and metric.
+        reading: what follows a model's name in the system ("context"); a baseline stands without it.
+        digits, scale: the decimals of `scale` times the value.
+        bounds: whether an interval follows.
+        without: systems whose figure is no figure of this kind.
+    """
+
+    label: str
+    place: tuple[str, str, str, str]
+    reading: str = ""
+    digits: int = 2
+    scale: float = 1.0
+    bounds: bool = False
+    without: tuple[str, ...] = ()
+
+    def text(self, cells: Cells, system: str) -> str:
+        """The figure of a system: the mean ± its spread over seeds, or the value; a dash where there is none."""
+        table, dataset, split, metric = self.place
+        names = (system_name(system, self.reading), system)
+        found = (find(cells, table, dataset, split, name, metric) for name in names)
+        cell = next((one for one in found if one is not None), None)
+        if cell is None or system in self.without:
+            return NONE
+        return cell.text(lambda value: f"{self.scale * value:.{self.digits}f}", self.bounds)
+
+
+def wer(kind: str) -> Figure:
+    """WER on a test set of LibriSpeech."""
+    return Figure(f"WER, LibriSpeech test-{kind}, %", ("rerank", f"librispeech-{kind}", "test", "wer"))
+
+
+SPEECH = (wer("clean"), wer("other"))
+STSB = Figure("STS-B, Pearson × 100", ("sts", "stsb", "test", "pearson"), "context", 1, 100)
+LOSS = Figure("validation loss, nats", ("training", "books", "valid", "loss"))
+PPPL = Figure("pseudo-perplexity, test books", ("perplexity", "books", "test", "pppl"), digits=1)
+MNLI = Figure("MNLI, accuracy, %", ("glue", "mnli-part", "dev_matched", "accuracy"), digits=1, scale=100)
+TUNED = Figure(
+    "STS, tuned on entailment, Spearman × 100",
+    ("sts", "sts-average", "test", "spearman-mean"),
+    "nli",
+    1,
+    100,
+)
+BLEU = tuple(
+    Figure(f"BLEU, Multi30k {name}", ("rerank", f"multi30k-{pair}", "test", "bleu"), digits=1)
+    for name, pair in (("De→En", "de-en"), ("Fr→En", "fr-en"))
+)
+
+
+@dataclass(frozen=True)
+class StudyTable:
+    """A table of a study.
+
+    Attributes:
+        report: the folder in reports/.
+        systems: its columns.
+        figures: its rows.
+        seed: the training whose figures it has; None: all trainings'.
+    """
+
+    report: str
+    systems: tuple[str, ...]
+    figures: tuple[Figure, ...]
+    seed: int | None = None
+
+
+#: By the name of a block.
+TABLES: dict[str, StudyTable] = {
+    "results": StudyTable(
+        "small-gpu", ("first-pass", "ngram-5", "unilm", "bilm", "tta", "ngram-5-and-tta"), (*SPEECH, STSB)
+    ),
+    "small": StudyTable("small", ("first-pass", "ngram-5", "unilm", "bilm", "tta"), (*SPEECH, *BLEU, STSB)),
+    "small-seeds": StudyTable(
+        "small-seeds",
+        ("first-pass", "unilm", "bilm", "tta"),
+        (*SPEECH, STSB, PPPL),
+    ),
+    "small-gpu": StudyTable(
+        "small-gpu",
+        ("first-pass", "ngram-5", "unilm", "bilm", "tta", "ngram-5-and-tta", "word2vec"),
+        (
+            *SPEECH,
+            *BLEU,
+            STSB,
+            Figure("the same, embedding layer", ("sts", "stsb", "test", "pearson"), "embed", 1, 100),
+            Figure(
+                "perplexity, test books",
+                ("perplexity", "books", "test", "ppl"),
+                digits=1,
+                without=("ngram-5",),
+            ),
+            PPPL,
+        ),
+    ),
+    "small-bert": StudyTable("small-bert", ("bert-", "segabert"), (LOSS, MNLI, TUNED)),
+    "small-positions": StudyTable(
+        "small-positions", ("bert-", "segabert-restart", "segabert-restart-split"), (LOSS, PPPL, MNLI)
+    ),
+    "small-tta-segments": StudyTable(
+        "small-tta-segments",
+        ("first-pass", "tta-spans", "tta-segments", "tta-segments-split", "tta-segments-restart-split"),
+        (
+            LOSS,
+            PPPL,
+            Figure(
+                "median pseudo-perplexity, references of test-clean",
+                ("reference-perplexity", "librispeech-clean", "test", "pppl-median"),
+                digits=1,
+            ),
+            *SPEECH,
+            STSB,
+            Figure("BLiMP, %", ("blimp", "blimp", "test", "accuracy"), digits=1, scale=100),
+        ),
+    ),
+    "tta-books": StudyTable(
+        "small-gpu",
+        ("first-pass", "tta"),
+        tuple(
+            Figure(f"WER, {words}, %", ("rerank", name, "test", "wer"), bounds=True)
+            for name, words in (
+                ("librispeech-clean", "LibriSpeech test-clean, ESPnet2's 10-best lists"),
+                ("librispeech-other", "LibriSpeech test-other, likewise"),
+                ("speech-clean", "sentences of further books by espeak-ng, Whisper's 50-best lists"),
+                ("speech-other", "the same in noise"),
+            )
+        ),
+        seed=1,
+    ),
+}
+
+#: By the name of a block: the report, and of each pair of models the corpus and the two.
+PAIRS: dict[str, tuple[str, tuple[tuple[str, str, str], ...]]] = {
+    "small-pairs": (
+        "small",
+        (
+            ("wikitext-2", "transformer-xl", "segatron-xl"),
+            ("wikitext-2", "transformer-xl", "segatron-xl-reset"),
+            ("books", "transformer-xl-books", "segatron-xl-books"),
+            ("books", "transformer-xl-books", "segatron-xl-reset-books"),
+        ),
+    ),
+    "small-seeds-pairs": (
+        "small-seeds",
+        (
+            ("wikitext-2", "transformer-xl", "segatron-xl"),
+            ("wikitext-2", "transformer-xl", "segatron-xl-reset"),
+        ),
+    ),
+    "small-bert-pairs": ("small-bert", (("books", "bert-", "segabert"),)),
+    "small-positions-pairs": (
+        "small-positions",
+        (
+            ("books", "bert-", "segabert-restart"),
+            ("books", "bert-", "segabert-restart-split"),
+            ("books", "segabert-restart", "segabert-restart-split"),
+        ),
+    ),
+    "small-tta-segments-pairs": (
+        "small-tta-segments",
+        tuple(("books", "tta-spans", f"tta-segments{ending}") for ending in ("", "-split", "-restart-split")),
+    ),
+}
+
+
+def study(name: str, reports: Path) -> list[str]:
+    """A table of `TABLES`: a row a figure, a column a system."""
+    table = TABLES[name]
+    rows = read_results(reports / table.report / "results.jsonl")
+    cells = Cells(row for row in rows if table.seed is None or row.seed in (None, table.seed))
+    body = [[one.label, *(one.text(cells, system) for system in table.systems)] for one in table.figures]
+    return grid(["", *map(code, table.systems)], body)
+
+
+def pairs(name: str, reports: Path) -> list[str]:
+    """A table of `PAIRS`: by how much the second model's perplexity is above the first's, a column a seed."""
+    report, compared = PAIRS[name]
+    cells = Cells(read_results(reports / report / "results.jsonl"))
+    rows, seeds = [], 1
+    for corpus, first, second in compared:
+        own = _pair(cells, corpus, first, second).rows
+        seeds = len(own)
+        rows.append([f"{code(second)} over {code(first)}, {corpus}", *map(as_perplexity, own)])
+    return grid(
+        ["perplexity of", *([f"seed {at + 1}" for at in range(seeds)] if seeds > 1 else ["change"])], rows
+    )
+
+
+def _pair(cells: Cells, corpus: str, first: str, second: str) -> Cell:
+    cell = cells.find(
+        Place("perplexity-pairs", corpus, "test", system_name(first, versus=second), "loss-difference")
+    )
+    if cell is None:
+        raise InputError(
+            system_name(first, versus=second),
+            f"is no pair of a report on {corpus}",
+            "name one in PAIRS that is",
+        )
+    return cell
+
+
+def as_perplexity(difference: Result) -> str:
+    """Of the first model's loss minus the second's: by how much the second's perplexity is above the first's."""
+    assert difference.ci_low is not None
+    assert difference.ci_high is not None
+    ends = (difference.value, difference.ci_high, difference.ci_low)
+    middle, low, high = (100 * math.expm1(-nats) for nats in ends)
+    return f"{middle:+.1f} % [{low:+.1f}, {high:+.1f}]"
+
+
+# ---------------------------------------------------------------------- the sample, beside the papers' figures
+
+EXPERIMENT = "sample"
+#: The length at which the T-TA paper states its ratios.
+WORDS = "20-words"
+#: T-TA's comparison, single sentences.
+FAMILY = (
+    Figure("test loss", ("perplexity", "", "test", "loss"), bounds=True),
+    Figure("test WER, %", ("rerank", "", "test", "wer"), bounds=True),
+    Figure("Pearson × 100, context", ("sts", "", "test", "pearson"), "context", 1, 100, bounds=True),
+)
+UNIGRAM = Figure("entropy", ("perplexity", "", "test", "entropy"), bounds=True)
+CHANGE = Figure("change of the WER", ("rerank", "", "test", "wer-difference"), bounds=True)
+#: Segatron's comparison, running text: the metric of each system.
+SEGMENTS = {
+    "transformer-xl": "ppl",
+    "segatron-xl": "ppl",
+    "bert-": "pppl",
+    "segabert": "pppl",
+    "tta-segments": "pppl",
+}
+
+
+def sample(results: list[Result], timings: list[Result]) -> list[str]:
+    """What stands between the two marks of docs/results.md, line by line."""
+    cells = Cells(results)
+    training = [row for row in results if row.table == "training" and row.metric == "parameters"]
+    scales = sorted({row.scale.partition(", ")[2] for row in training})
+    sizes = sorted(row.value for row in training)
+    count = len({row.seed for row in training})
+    seeds = "one seed" if count == 1 else f"{count} seeds"
+    return [
+        f"One run of `params.yaml` as it is: {sizes[0] / 1e6:.2f} to {sizes[-1] / 1e6:.2f} M parameters, "
+        f"{'; '.join(scales)}. In brackets: 95 % intervals. "
+        f"[The whole report](../{Layout(EXPERIMENT).report}/README.md) has every table.",
+        "",
+        "T-TA's comparison, single sentences. `loss` is nats a token on the test articles (pseudo-log-likelihood for",
+        f"`bilm` and `tta`: not comparable with `unilm`'s); WER on our {items(cells, 'rerank', 'wer')} test lists; "
+        f"Pearson on Lee's {items(cells, 'sts', 'pearson')} pairs.",
+        "",
+        *family(cells, results),
+        *unused(results),
+        "",
+        "The paper's models have 3 layers of 512, 1 to 2 M steps and 13 to 17 GB of text.",
+        "",
+        "Segatron's comparison, running text:",
+        "",
+        *segments(cells),
+        "",
+        *runtime(Cells(timings)),
+        "",
+        "What this sample cannot show: which objective is better. So little text and so short a training leave all",
+        f"models far from the papers' quality, the test sets are small, and there is {seeds}. Differences whose",
+        "intervals overlap are no findings, unless the report has an interval of the difference itself. The sample",
+        "proves that the pipeline runs and measures what it says.",
+    ]
+
+
+def items(cells: Cells, table: str, metric: str) -> str:
+    """How many test items stand behind a table."""
+    places = (one for one in cells.places(table) if (one.split, one.metric) == ("test", metric))
+    found = (cells.find(one) for one in places)
+    return next((f"{cell.rows[0].n:,}" for cell in found if cell is not None), "0")
+
+
+def family(cells: Cells, results: list[Result]) -> list[str]:
+    """The T-TA table, with a sentence on the systems that came trained: at what scale, and what they change."""
+    tables = published().tables
+    trained = {row.model for row in results if row.table == "training"}
+    reranked = {row.model for row in results if row.table == "rerank"}
+    elsewhere = [
+        one
+        for one in sorted(reranked - trained)
+        if find(cells, "sts", "", "test", system_name(one, "context"), "pearson") is not None
+    ]
+    rows = []
+    for system in ("first-pass", "unilm", "bilm", "tta", *elsewhere, "oracle"):
+        wer = tables["tta-wer-own"].get(system, "test-clean")
+        stsb = tables["tta-stsb"].get(system, "test-context")
+        papers = [NONE if wer is None else f"{wer:.2f}", NONE if stsb is None else f"{stsb:.1f}"]
+        rows.append([code(system), *(one.text(cells, system) for one in FAMILY), *papers])
+    unigram = UNIGRAM.text(cells, "unigram")
+    rows.append(["unigram entropy of the same tokens", unigram, *[NONE] * 4])
+    heads = ["system", *(one.label for one in FAMILY), "paper: WER, test-clean", "paper: STSb test"]
+    lines = []
+    for system in elsewhere:
+        cell = find(cells, "rerank", "", "test", system, "wer")
+        assert cell is not None
+        lines.append(
+            f"`{system}` comes with the project, trained on other text and at another size ({cell.rows[0].scale}). "
+            f"Its change of the first pass's WER: {CHANGE.text(cells, system)}."
+        )
+    return [*grid(heads, rows), *([*lines, ""] if lines else [])]
+
+
+def unused(results: list[Result]) -> list[str]:
+    """A sentence on the systems to which dev gave no weight, if there are any."""
+    weights = {row.system: row.value for row in results if (row.table, row.metric) == ("rerank", "weight")}
+    names = [f"`{system}`" for system, weight in sorted(weights.items()) if weight == 0]
+    if not names:
+        return []
+    return [
+        f"The lists of dev chose weight 0 for {', '.join(names)}: these keep the recogniser's own ranking.",
+        "",
+    ]
+
+
+def segments(cells: Cells) -> list[str]:
+    """The Segatron table."""
+    table = published().tables["segatron-wikitext103"]
+    rows = []
+    for system, metric in SEGMENTS.items():
+        paper = table.get(f"{system}-base", "ppl")
+        ours = Figure(metric, ("perplexity", "", "test", metric), digits=1, bounds=True)
+        rows.append(
+            [
+                code(system),
+                "perplexity" if metric == "ppl" else "pseudo-perplexity",
+                ours.text(cells, system),
+                NONE if paper is None else f"{paper:.1f}",
+            ]
+        )
+    return grid(["system", "measure", "a token, ours", "paper: a word, WikiText-103"], rows)
+
+
+def runtime(timed: Cells) -> list[str]:
+    """How many times as long as T-TA the masked model takes for a sentence of 20 words."""
+    table = published().tables["tta-runtime-cpu"]
+    found, device = [], ""
+    for use, label in (("sts", "sentence vectors"), ("rerank", "likelihoods")):
+        tta, batched, single = (
+            find(timed, "runtime", WORDS, "test", system_name(*system), "ms")
+            for system in (("tta", use), ("bilm", use), ("bilm", f"{ONE_BY_ONE}/{use}"))
+        )
+        if tta is None or batched is None or single is None:
+            return []
+        found.append(
+            f"{label} {single.value / tta.value:.1f} times as long with masked copies one by one and "
+            f"{batched.value / tta.value:.1f} times in one optimised batch (the paper: {table.get(use, 'ratio')})"
+        )
+        device = tta.rows[0].device
+    return [f"A sentence of 20 words takes `bilm` against `tta`, on {device}: {'; '.join(found)}."]

@@ -1,0 +1,122 @@
+"""The run above all runs of one ``dvc repro``, and the runs whose process is dead.
+
+DVC tells its commands nothing of the `dvc repro` that they belong to, and calls nobody when it ends. But it is their
+ancestor: it is found among them, and its run is made by the first of its stages and closed, again and again, by each.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import psutil
+
+from pipeline.run import DVC_STAGE
+from pipeline.tracking.mlflow import Store
+
+#: Set within `dvc exp run`.
+DVC_EXP_NAME = "DVC_EXP_NAME"
+STAGE = "repro"
+#: Seconds by which two readings of a process' start may differ: the clock may have been set between them.
+SLACK = 5.0
+
+
+def own_process() -> str:
+    """The tag of the process that asks: no other process on any machine has it."""
+    return _tag(psutil.Process())
+
+
+def process_start() -> float:
+    """When this process was started, in seconds since 1970."""
+    return float(psutil.Process().create_time())
+
+
+def of_dvc() -> str:
+    """The tag of the process of the ``dvc repro`` that runs this one; empty where DVC did not start it."""
+    process = dvc_process()
+    return "" if process is None else _tag(process)
+
+
+@dataclass(frozen=True)
+class Repro:
+    """A ``dvc repro``.
+
+    Attributes:
+        process: the tag of its process.
+        started: in seconds since 1970.
+        experiment: the name within ``dvc exp run``; else empty.
+    """
+
+    process: str
+    started: float
+    experiment: str
+
+
+def current() -> Repro | None:
+    """The ``dvc repro`` that runs this process; None where DVC did not start it."""
+    process = dvc_process()
+    if process is None:
+        return None
+    return Repro(_tag(process), process.create_time(), os.environ.get(DVC_EXP_NAME, ""))
+
+
+def parent(store: Store, tags: dict[str, str], of: Repro | None) -> str | None:
+    """The id of the run of a ``dvc repro``, RUNNING; None for no ``dvc repro``.
+
+    Args:
+        tags: what every run of the settings is tagged with.
+    """
+    if of is None:
+        return None
+    for run_id, tag in store.tagged("process", {"stage": STAGE}):
+        if _same(tag, of.process):
+            store.resume(run_id)
+            return run_id
+    begun = datetime.fromtimestamp(of.started, UTC)
+    name = f"{STAGE} {begun:%Y-%m-%d %H:%M:%S}" + (f" {of.experiment}" if of.experiment else "")
+    own = {"stage": STAGE, "process": of.process} | (
+        {"dvc.experiment": of.experiment} if of.experiment else {}
+    )
+    return store.create(name, {**tags, **own})
+
+
+def dvc_process() -> psutil.Process | None:
+    """The nearest ancestor for which `DVC_STAGE` is not set as it is here: the shell between is passed over."""
+    stage = os.environ.get(DVC_STAGE)
+    if stage is None:
+        return None
+    try:
+        for ancestor in psutil.Process().parents():
+            if ancestor.environ().get(DVC_STAGE) != stage:
+                return ancestor
+    except psutil.Error:  # it is another user's, or gone: this process was left behind
+        pass
+    return None
+
+
+def bury(store: Store) -> None:
+    """Mark as KILLED every run that is RUNNING for a process of this machine which is there no more."""
+    for run_id, tag in store.tagged("process", {}, running=True):
+        host, _, rest = tag.partition(":")
+        number = rest.partition(":")[0]
+        if host != socket.gethostname() or not number.isdigit():
+            continue
+        try:
+            alive = _same(_tag(psutil.Process(int(number))), tag)
+        except psutil.NoSuchProcess:
+            alive = False
+        if not alive:
+            store.end(run_id, "KILLED")
+
+
+def _tag(process: psutil.Process) -> str:
+    return f"{socket.gethostname()}:{process.pid}:{process.create_time():.2f}"
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two tags are of one process."""
+    place, _, started = one.rpartition(":")
+    there, _, begun = other.rpartition(":")
+    return place == there and abs(float(started) - float(begun)) < SLACK

@@ -1,0 +1,232 @@
+"""What every stage shares: what it says of itself, how long it took, and who hears what the library warns of.
+
+A stage writes files and returns; MLflow is told of them by the report, which comes last. Those that take
+minutes are `live`: MLflow sees them while they run. All others start without importing it.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from pipeline import code
+from pipeline.layout import MANIFEST, Layout
+from pipeline.params import Params
+from pipeline.run import hardware
+from pipeline.settings import PARAMS, read_params
+from pipeline.stages import STAGES, record, stage_named
+from pipeline.tracking.instance import Point, in_words, inputs, run_name
+from pipeline.tracking.progress import say
+from pipeline.tracking.repro import DVC_EXP_NAME, of_dvc, process_start
+from quartet.errors import InputError
+from quartet.files import read_json, read_jsonl, sha256, write_json, write_jsonl
+from quartet.results import Result, read_results
+
+
+class Watcher(Protocol):
+    """Who sees a stage while it runs."""
+
+    def metrics(self, points: list[Point]) -> None: ...
+
+    def tags(self, tags: dict[str, str]) -> None: ...
+
+
+class Run:
+    """One stage instance at work.
+
+    Attributes:
+        stopwatch: for durations within it.
+    """
+
+    def __init__(self, stopwatch: Stopwatch, watcher: Watcher | None) -> None:
+        self.stopwatch = stopwatch
+        self._watcher = watcher
+
+    def metric(self, name: str, value: float, step: int = 0) -> None:
+        """Report one point of a curve while it is drawn; only live stages are seen."""
+        assert math.isfinite(value), f"{name}: {value} is no number"
+        if self._watcher is not None:
+            self._watcher.metrics([(name, value, step)])
+
+    def tag(self, name: str, value: str) -> None:
+        """Report a fact that no output holds; only live stages are seen."""
+        if self._watcher is not None:
+            self._watcher.tags({name: value})
+
+
+class _Warnings(logging.Handler):
+    """Prints what the library warns of; a metric that a warning comes with is reported."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(logging.WARNING)
+        self._run = run
+
+    def emit(self, record: logging.LogRecord) -> None:
+        say(f"warning: {record.getMessage()}")
+        if (metric := getattr(record, "metric", None)) is not None:
+            self._run.metric(*metric)
+
+
+@contextmanager
+def same_code(stage: str) -> Iterator[None]:
+    """Compare the code with what DVC notes of the stage, before the block and after it: see `pipeline.code.check`.
+
+    Raises:
+        InputError: it was edited.
+    """
+    code.check(stage)
+    yield
+    code.check(stage)
+
+
+@contextmanager
+def stage_run(params: Params, stage: str, variant: str = "", *, resume: Path | None = None) -> Iterator[Run]:
+    """The work of one stage instance, from its inputs to its record.
+
+    It says what the stage reads, and what it made in how many seconds; the durations are kept beside the artifacts.
+    What DVC notes of the stage must be what ran: the code is compared at the start and at the end.
+
+    Args:
+        stage, variant: as in dvc.yaml: ``stage_run(params, "sts", "tta")`` for ``sts@tta``.
+        resume: the folder of an interrupted training, whose run goes on.
+
+    Raises:
+        InputError: MLflow cannot be reached, for a live stage; the code or, in an experiment, params.yaml was edited.
+    """
+    layout = Layout(params.experiment)
+    code.check(stage, read=stage_named(stage).tunes)
+    read = inputs(params, layout, stage, variant)
+    if read:
+        say(f"{run_name(stage, variant)} reads {in_words(read)}")
+    with _watched(params, stage, variant, resume) as watcher:
+        run = Run(Stopwatch(layout, stage, variant), watcher)
+        warned = _Warnings(run)
+        logging.getLogger("quartet").addHandler(warned)
+        started, clock = time.time(), time.perf_counter()
+        try:
+            yield run
+            seconds = time.perf_counter() - clock
+            code.check(stage)
+            _check_experiment(params)
+            process, dvc = process_start(), of_dvc()
+            run.stopwatch.add(START_UP, started - process)
+            if (waited := seconds_between(layout, dvc, process)) is not None:
+                run.stopwatch.add(BETWEEN, waited)
+            run.stopwatch.add(TOTAL, seconds, started=round(started, 3))
+            if stage in STAGES:
+                path = record(params, stage, variant)
+                run.stopwatch.belongs_to(sha256(path))
+                place = path.parent if path.name == MANIFEST else path
+                say(f"{run_name(stage, variant)} took {seconds:.1f} s -> {place}")
+        finally:
+            logging.getLogger("quartet").removeHandler(warned)
+    if stage_named(stage).live:
+        run.stopwatch.add(TELLING, time.time() - started - seconds)
+    write_end(layout, dvc)
+
+
+def _check_experiment(params: Params) -> None:
+    """Within ``dvc exp run``, compare params.yaml with the settings: DVC records it as it is when all stages have run.
+
+    Raises:
+        InputError: it has been edited.
+    """
+    if DVC_EXP_NAME in os.environ and read_params(PARAMS) != params:
+        raise InputError(PARAMS, "edited while `dvc exp run` ran", "run the experiment again")
+
+
+@contextmanager
+def _watched(params: Params, stage: str, variant: str, resume: Path | None) -> Iterator[Watcher | None]:
+    if stage_named(stage).live:
+        from pipeline.tracking.runs import live, reported, tell  # MLflow, which takes seconds to import
+
+        with live(params, stage, variant, resume) as watcher:
+            yield watcher
+        if stage == "report":
+            made = tell(params, reported(params))
+            say(f"MLflow: {len(made)} run(s) logged")
+    else:
+        yield None
+
+
+# ---------------------------------------------------------------------- how long things took
+#
+# It is kept beside the artifacts, in no file that another stage depends on.
+
+#: The work of a stage instance, and what it costs beside: from the start of its process to that of its work; from its
+#: work to the end of what MLflow is told at once; and DVC's time, from the end of the stage before to its process.
+TOTAL, START_UP, TELLING, BETWEEN = "total", "start-up", "mlflow", "dvc"
+
+
+class Stopwatch:
+    """The durations of one stage instance; its file is rewritten with each new one.
+
+    Attributes:
+        rows: ``{"name", "seconds", "device", …}`` in the order in which they ended.
+    """
+
+    def __init__(self, layout: Layout, stage: str, variant: str = "") -> None:
+        self._path = layout.timing(stage, variant)
+        self._content = ""
+        self.rows: list[dict[str, Any]] = []
+
+    def add(self, name: str, seconds: float, **facts: Any) -> None:
+        """Note that `name` took so many seconds on what this process computes with.
+
+        Args:
+            facts: what goes with it, e.g. ``steps=600``; ``device=…`` where an earlier process did it.
+        """
+        self.rows.append({"name": name, "seconds": round(seconds, 4), "device": hardware(), **facts})
+        self._write()
+
+    def belongs_to(self, content: str) -> None:
+        """Say of which record, by its sha256, these are the durations."""
+        self._content = content
+        self._write()
+
+    def _write(self) -> None:
+        write_jsonl(self._path, ({**row, "content": self._content} for row in self.rows))
+
+
+def read_timings(layout: Layout, stage: str, variant: str, content: str) -> list[dict[str, Any]]:
+    """What the run noted that made the record with this sha256; empty where that is not known.
+
+    DVC may have restored the record from its cache, after another run left its durations here.
+    """
+    path = layout.timing(stage, variant)
+    rows = [row for _, row in read_jsonl(path)] if path.is_file() else []
+    return [row for row in rows if row["content"] == content]
+
+
+def write_end(layout: Layout, of: str) -> None:
+    """Leave the time at which a stage ended for the next one of the same ``dvc repro``.
+
+    Args:
+        of: which one it is: nothing is left where it is empty.
+    """
+    if of:
+        write_json(layout.last_end, {"dvc": of, "ended": time.time()})
+
+
+def seconds_between(layout: Layout, of: str, started: float) -> float | None:
+    """From the end of the stage before to the start of this process; None where this is the first of its ``dvc repro``.
+
+    Args:
+        started: when this process was, in seconds since 1970.
+    """
+    if not of or not layout.last_end.is_file():
+        return None
+    last = read_json(layout.last_end)
+    return max(0.0, started - last["ended"]) if last["dvc"] == of else None  # two clocks
+
+
+def timings(layout: Layout) -> list[Result]:
+    """The run-time study's rows, which differ from run to run; none where it was made on another machine."""
+    path = layout.run_times(sha256(layout.timed))
+    return read_results(path) if path.is_file() else []

@@ -1,0 +1,286 @@
+"""Trained models in MLflow: opened by mlflow.pyfunc, kept once, with everything that they were made of."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pandas as pd  # type: ignore[import-untyped]
+import pytest
+
+import quartet
+from pipeline.layout import Layout
+from pipeline.params import Params
+from pipeline.settings import read_params
+from pipeline.tracking.mlflow import open_store
+from pipeline.tracking.models import EXAMPLE
+from pipeline.tracking.runs import tell
+from pipeline.tracking.stage import stage_run
+from pipeline.tracking.summary import settings_of
+from quartet.files import write_json
+from quartet.results import Measure, Result, rows_of, write_results
+from quartet.text.encoded import EncodedCorpus
+from quartet.text.tokenizer import TextTokenizer
+from tests.named import named
+from tests.scoring.test_language_model import random_model, save
+
+Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
+
+
+@pytest.fixture
+def params(workspace: Path) -> Params:
+    """The settings of tiny under an experiment that no other test has."""
+    path = workspace / "params.yaml"
+    path.write_text(
+        path.read_text().replace("experiment: tiny", f"experiment: models-{uuid.uuid4().hex[:8]}")
+    )
+    return read_params()
+
+
+def train(params: Params, tokenizer: TextTokenizer, **changes: Any) -> Path:
+    """What pretrain@tta leaves."""
+    layout = Layout(params.experiment)
+    folder = layout.model("tta", params, params.seeds[0])
+    folder.mkdir(parents=True, exist_ok=True)
+    save(random_model("tta", tokenizer, **changes), folder)
+    write_results(layout.rows("pretrain", "tta"), [])
+    layout.curve("tta").parent.mkdir(parents=True, exist_ok=True)
+    layout.curve("tta").write_text("seed,step,loss\n1,15,6.5\n")
+    return folder
+
+
+def test_a_trained_model_is_registered_and_scores_texts(params: Params, small_corpus: Small) -> None:
+    import mlflow
+
+    folder = train(params, small_corpus[0])
+    with stage_run(params, "pretrain", "tta"):
+        pass
+    store = open_store(params.experiment)
+    client = store.client
+    (run,) = client.search_runs([store.experiment])
+    (version,) = client.search_model_versions(f"name = '{params.experiment}.tta'")
+    assert version.run_id == run.info.run_id
+    assert {key: version.tags[key] for key in ("objective", "positions", "preset", "seed")} == {
+        "objective": "lae",
+        "positions": "sequence",
+        "preset": params.experiment,
+        "seed": "1",
+    }
+    loaded = mlflow.pyfunc.load_model(f"models:/{params.experiment}.tta/1")
+    ours = quartet.load(folder)
+    for texts in (EXAMPLE, pd.DataFrame({"text": EXAMPLE})):
+        found = loaded.predict(texts)
+        assert list(found["score"]) == ours.score(EXAMPLE)
+        assert list(found["tokens"]) == [len(ours.tokenizer.encode(text)) for text in EXAMPLE]
+    assert loaded.metadata.signature is not None
+    assert list(loaded.input_example["text"]) == EXAMPLE
+    (logged,) = client.search_logged_models([open_store(params.experiment).experiment])
+    assert logged.params["models.layers"] == "1"
+    assert logged.source_run_id == run.info.run_id
+    kept = {path.name for path in Path(logged.artifact_location.removeprefix("file://")).rglob("*")}
+    assert {"config.json", "tokenizer.json", "model.safetensors"} <= kept
+    assert "best.safetensors" not in kept, "only the weights that config.json names"
+    assert not [name for name in kept if name.endswith(".pkl")]
+
+
+def test_a_model_is_kept_once_and_another_training_is_another_version(
+    params: Params, small_corpus: Small
+) -> None:
+    train(params, small_corpus[0])
+    assert tell(params) == ["pretrain/tta"]
+    with stage_run(params, "pretrain", "tta"):
+        pass
+    client = open_store(params.experiment).client
+    assert len(client.search_logged_models([open_store(params.experiment).experiment])) == 1
+    train(params, small_corpus[0], init_std=0.1)
+    with stage_run(params, "pretrain", "tta"):
+        pass
+    versions = client.search_model_versions(f"name = '{params.experiment}.tta'")
+    assert {str(version.version) for version in versions} == {"1", "2"}
+
+
+def test_what_a_stage_reads_is_a_dataset_of_its_run(params: Params) -> None:
+    layout = Layout(params.experiment)
+    manifest = {"dev": {"lists": 3}, "test": {"lists": 4}}
+    write_json(layout.nbest("sample-speech") / "manifest.json", manifest)
+    with stage_run(params, "combine"):
+        write_results(layout.rows("combine"), [])
+    tell(params)
+    store = open_store(params.experiment)
+    (run,) = store.client.search_runs([store.experiment], "tags.stage = 'combine'")
+    inputs = run.inputs.dataset_inputs
+    found = {each.dataset.name: each for each in inputs}
+    assert set(found) == {"sample-speech dev", "sample-speech test"}
+    assert found["sample-speech dev"].tags[0].value == "dev"
+    assert '"lists": 3' in found["sample-speech dev"].dataset.profile
+
+
+def row(
+    params: Params,
+    table: str,
+    system: str,
+    metric: str,
+    value: float,
+    dataset: str = "lee",
+    seed: int = 1,
+    split: str = "test",
+) -> list[Result]:
+    """One figure with its interval."""
+    measure = {metric: Measure(value, 100, value - 0.1, value + 0.1)}
+    names = {"table": table, **named(system), "dataset": dataset, "split": split}
+    return rows_of(measure, experiment=params.experiment, device="cpu", scale="s", seed=seed, **names)
+
+
+def rows_in_mlflow(params: Params) -> dict[str, Any]:
+    """The rows of the systems by their names, those that the view shows first."""
+    store = open_store(params.experiment)
+    tags = store.client.get_experiment(store.experiment).tags
+    wanted = json.loads(tags["mlflow.sharedViewState.models"])["searchFilter"]
+    runs = store.client.search_runs([store.experiment], wanted)
+    return {run.info.run_name: run for run in runs}
+
+
+def edited(params: Params, old: str, new: str) -> Params:
+    """The settings after an edit of params.yaml, and those alone."""
+    path = Path("params.yaml")
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new, 1))
+    return read_params()
+
+
+def test_each_system_has_a_run_with_all_its_results(params: Params) -> None:
+    rows = [
+        *row(params, "rerank", "first-pass", "wer", 22.0),
+        *row(params, "sts", "tta/context", "pearson", 0.5),
+        *row(params, "rerank", "tta", "wer", 21.000000001),
+        *row(params, "rerank-pairs", "tta - first-pass", "wer-difference", 1.0),
+        *row(params, "race", "tta", "accuracy", 0.25),
+        *row(params, "training", "tta", "loss", 3.0, split="valid"),
+        *row(params, "nli", "tta", "pearson", 0.75),
+    ]
+    curve = Layout(params.experiment).curve("tta")
+    curve.parent.mkdir(parents=True)
+    curve.write_text("seed,step,loss\n1,15,6.5\n1,30,6.25\n")
+    tell(params, rows)
+    tell(params, rows)
+    store = open_store(params.experiment)
+    found = rows_in_mlflow(params)
+    assert set(found) == {"tta", "first-pass"}
+    assert len(store.client.search_runs([store.experiment])) == 2, "nothing twice"
+    tta = found["tta"]
+    assert tta.data.metrics == {
+        "wer lee": 21.0,
+        "pearson context lee": 0.5,
+        "accuracy lee": 0.25,
+        "loss lee valid training": 3.0,
+        "pearson lee nli": 0.75,
+        "validation_loss/seed-1": 6.25,
+    }
+    history = store.client.get_metric_history(tta.info.run_id, "validation_loss/seed-1")
+    assert [(point.step, point.value) for point in history] == [(15, 6.5), (30, 6.25)]
+    assert (tta.data.tags["stage"], tta.data.tags["objective"]) == ("model", "lae")
+    assert tta.data.params["models.layers"] == "1"
+    tags = store.client.get_experiment(store.experiment).tags
+    columns = ["wer lee", "pearson context lee", "accuracy lee"]
+    state = json.loads(tags["mlflow.sharedViewState.models"])
+    assert state["selectedColumns"] == [
+        *("tags.`objective`", "tags.`positions`"),
+        *(f"metrics.`{name}`" for name in columns),
+    ]
+    assert (
+        "| `tta` | lae | sequence | 21 [20.9, 21.1] | 0.5 [0.4, 0.6] | 0.25 [0.15, 0.35] |"
+        in (tags["mlflow.note.content"])
+    )
+    tell(params, [*rows[:-1], *row(params, "nli", "tta", "pearson", 0.3)])
+    assert len(store.client.search_runs([store.experiment])) == 3, "only tta is new"
+
+
+def test_two_tables_with_one_metric_on_one_set_are_told_apart(params: Params) -> None:
+    rows = [*row(params, "sts", "tta", "pearson", 0.5), *row(params, "glue", "tta", "pearson", 0.25)]
+    tell(params, rows)
+    assert rows_in_mlflow(params)["tta"].data.metrics == {"pearson lee sts": 0.5, "pearson lee glue": 0.25}
+
+
+def test_the_mean_over_seeds_is_the_metric_and_each_seed_stands_beside_it(params: Params) -> None:
+    params = edited(params, "seeds: [1]", "seeds: [1, 2, 3]")
+    values = {1: 0.25, 2: 0.5, 3: 0.75}
+    rows = [
+        one
+        for seed, value in values.items()
+        for one in row(params, "sts", "tta", "pearson", value, seed=seed)
+    ]
+    tell(params, rows)
+    metrics = {
+        "pearson lee": 0.5,
+        "pearson lee seed-1": 0.25,
+        "pearson lee seed-2": 0.5,
+        "pearson lee seed-3": 0.75,
+    }
+    assert rows_in_mlflow(params)["tta"].data.metrics == metrics
+
+
+def test_the_view_shows_the_present_state_and_names_what_an_earlier_one_had(params: Params) -> None:
+    """An edit, one of an evaluation, both taken back, and a removed model: the rows of the report, no other."""
+    store = open_store(params.experiment)
+
+    def names() -> set[str]:
+        return {run.info.run_name or "" for run in store.client.search_runs([store.experiment])}
+
+    def told(settings: Params, wer: float) -> str:
+        tell(
+            settings,
+            [*row(settings, "rerank", "tta", "wer", wer), *row(settings, "rerank", "oracle", "wer", 1.0)],
+        )
+        found = rows_in_mlflow(settings)
+        assert set(found) == {"tta", "oracle"}
+        assert found["tta"].data.metrics == {"wer lee": wer}
+        return str(found["tta"].info.run_id)
+
+    first = told(params, 21.0)
+    text = Path("params.yaml").read_text()
+    told(edited(params, "layers: 1", "layers: 2"), 20.0)
+    assert names() == {"tta", "oracle", "layers=1 tta"}
+    Path("params.yaml").write_text(text)
+    meant = edited(params, "score: sum", "score: mean")
+    told(meant, 21.0)  # the same figure with other settings
+    assert names() == {"tta", "oracle", "layers=1 tta", "layers=2 rerank.score=sum tta"}
+    now = rows_in_mlflow(meant)["tta"].data.params
+    had = store.client.get_run(first).data.params
+    assert {key for key in now if now[key] != had[key]} == {"rerank.score"}
+    Path("params.yaml").write_text(text)
+    assert told(read_params(), 21.0) == first, "a change taken back shows the row that was"
+    assert "rerank.score=mean tta" in names() and "layers=1 tta" not in names()
+    tell(read_params(), row(params, "rerank", "oracle", "wer", 1.0))
+    assert set(rows_in_mlflow(read_params())) == {"oracle"} and "removed tta" in names()
+
+
+def test_an_experiment_that_dvc_runs_in_a_copy_is_not_the_present_state(
+    params: Params, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell(params, row(params, "rerank", "tta", "wer", 21.0))
+    copy = workspace / ".dvc" / "tmp" / "exps" / "tmp1"
+    copy.mkdir(parents=True)
+    Path("params.yaml").rename(copy / "params.yaml")
+    monkeypatch.chdir(copy)
+    monkeypatch.setenv("DVC_EXP_NAME", "six-layers")
+    other = edited(params, "layers: 1", "layers: 6")
+    tell(other, row(other, "rerank", "tta", "wer", 20.0))
+    (shown,) = rows_in_mlflow(other).values()
+    assert shown.data.metrics == {"wer lee": 21.0}
+    store = open_store(params.experiment)
+    every = {run.info.run_name: run for run in store.client.search_runs([store.experiment])}
+    assert every["six-layers tta"].data.params["models.layers"] == "6"
+
+
+def test_a_row_has_all_settings_that_its_figures_depend_on(params: Params) -> None:
+    found = settings_of(params, "tta")
+    assert {"models.layers", "rerank.score", "squad.epochs", "tokenizers.wordpiece-1k.vocab_size"} <= set(
+        found
+    )
+    assert {"corpora.wikipedia-sample.limit", "nbest.sample-speech.format", "seeds"} <= set(found)
+    assert not [key for key in found if key.startswith(("trainer", "workers", "ngrams"))]
+    assert "models.layers" not in settings_of(params, "oracle") and "ngrams.order" in settings_of(
+        params, "ngram-3"
+    )

@@ -1,0 +1,77 @@
+"""The examples of docs/mlflow.md do what the page says, on a small model."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline.settings import read_params
+from pipeline.tracking.mlflow import DATABASE
+from pipeline.tracking.runs import tell
+from quartet.results import Measure, rows_of
+from quartet.text.encoded import EncodedCorpus
+from quartet.text.tokenizer import TextTokenizer
+from tests.imports import ROOT
+from tests.pipeline.tracking.test_models import train
+
+Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
+BLOCKS = re.findall(
+    r"^```(\w*)\n(.*?)^```$", (ROOT / "docs" / "mlflow.md").read_text(), re.MULTILINE | re.DOTALL
+)
+PYTHON = [text for language, text in BLOCKS if language == "python"]
+SHELL = next(text for language, text in BLOCKS if "mlflow models predict" in text)
+
+
+@pytest.fixture
+def sample(workspace: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small) -> Path:
+    """A folder with mlflow.db as `make repro` leaves it, but for the model's size."""
+    path = workspace / "params.yaml"
+    path.write_text(path.read_text().replace("experiment: tiny", "experiment: sample"))
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{workspace / DATABASE}")
+    params = read_params()
+    train(params, small_corpus[0])
+    names = {
+        "table": "sts",
+        "model": "tta",
+        "reading": "context",
+        "dataset": "lee",
+        "split": "test",
+        "seed": 1,
+    }
+    rows = rows_of(
+        {"pearson": Measure(0.125, 50)}, experiment=params.experiment, device="cpu", scale="s", **names
+    )
+    tell(params, rows)
+    monkeypatch.delenv("MLFLOW_TRACKING_URI")
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "src"), str(ROOT)]))
+    return workspace
+
+
+def said(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_models_and_results_of_the_page_are_there(sample: Path) -> None:
+    scoring, searching = PYTHON
+    lines = said(sys.executable, "-c", scoring).splitlines()
+    assert lines[0].split() == ["score", "tokens"]
+    assert len(lines) == 3 and float(lines[1].split()[1]) < 0
+    assert "0.125" in said(sys.executable, "-c", searching)
+    assert '"score": -' in said("bash", "-c", SHELL)
+
+
+def test_the_address_of_the_comparison_is_printed(sample: Path) -> None:
+    line = said(sys.executable, "-m", "pipeline.ui", "5001").strip()
+    assert re.fullmatch(
+        r"the models of sample side by side: "
+        r"http://127\.0\.0\.1:5001/#/experiments/\d+/runs\?workflowType=machine_learning&viewStateShareKey=models",
+        line,
+    )
