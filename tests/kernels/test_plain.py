@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from quartet.kernels import cross_entropy, dropout, is_plain, linear, plain, tta_tables
+from quartet.kernels import attention, cross_entropy, dropout, is_plain, linear, plain, tta_tables
 from quartet.kernels.attention import fused_attention, plain_attention
 from quartet.models.architectures import build
 from quartet.models.network import Network
@@ -96,7 +96,12 @@ def test_it_is_put_back_also_after_a_failure() -> None:
 
 @pytest.mark.parametrize("way", ["all", "causal", "shown", "added"])
 @pytest.mark.parametrize("scale", [None, 0.3])
-def test_attention_in_one_kernel_and_in_four_steps(way: str, scale: float | None) -> None:
+@pytest.mark.parametrize("multiple", [1, 8], ids=["as they are", "filled up"])
+def test_attention_in_one_kernel_and_in_four_steps(
+    way: str, scale: float | None, multiple: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Heads filled up as for a GPU too."""
+    monkeypatch.setitem(attention.WIDTHS, "cpu", multiple)
     torch.manual_seed(1)
     drawn = [torch.randn(2, 3, 5, 4).requires_grad_() for _ in range(3)]
     q, k, v = drawn

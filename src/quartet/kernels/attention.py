@@ -10,7 +10,7 @@ from quartet.kernels import is_plain
 
 #: A GPU's fused kernels take heads whose width this divides; others are filled up with zeros, which changes nothing.
 #: Heads of 41 (Transformer-XL's 410 / 10) filled up to 48 took 0.8 ms in the place of 1.5 on an H200.
-WIDTHS = 8
+WIDTHS = {"cpu": 1, "cuda": 8}
 
 
 def attends_in_float32(device: torch.device) -> bool:
@@ -39,14 +39,14 @@ def fused_attention(
     if is_plain():
         return plain_attention(q_BHTK, k_BHSK, v_BHSK, mask, dropout, causal, scale)
     width = q_BHTK.shape[-1]
-    missing = -width % WIDTHS
-    if missing and q_BHTK.is_cuda:
+    missing = -width % WIDTHS["cuda" if q_BHTK.is_cuda else "cpu"]
+    if missing:
         q_BHTK, k_BHSK, v_BHSK = (F.pad(each, (0, missing)) for each in (q_BHTK, k_BHSK, v_BHSK))
         scale = scale or width**-0.5
     if attends_in_float32(q_BHTK.device):
         with torch.autocast("cpu", enabled=False):
             mask = mask if mask is None or mask.dtype == torch.bool else mask.float()
-            return F.scaled_dot_product_attention(
+            gathered = F.scaled_dot_product_attention(
                 q_BHTK.float(),
                 k_BHSK.float(),
                 v_BHSK.float(),
@@ -55,9 +55,10 @@ def fused_attention(
                 is_causal=causal,
                 scale=scale,
             )
-    gathered = F.scaled_dot_product_attention(
-        q_BHTK, k_BHSK, v_BHSK, attn_mask=mask, dropout_p=dropout, is_causal=causal, scale=scale
-    )
+    else:
+        gathered = F.scaled_dot_product_attention(
+            q_BHTK, k_BHSK, v_BHSK, attn_mask=mask, dropout_p=dropout, is_causal=causal, scale=scale
+        )
     return gathered[..., :width]
 
 
