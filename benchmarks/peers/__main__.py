@@ -25,7 +25,7 @@ from benchmarks.peers import (
     table,
     vectors,
 )
-from benchmarks.peers.figures import Found
+from benchmarks.peers.figures import Figure, Found
 from benchmarks.peers.models import DEMANDED, SHAPES
 from benchmarks.peers.setup import LENGTHS, Setup
 from quartet.errors import InputError, user_errors
@@ -68,6 +68,17 @@ class Row(StrEnum):
     card_streams = "card-streams"
 
 
+#: What something is demanded of on a GPU, the most important first; the other rows are reported there.
+ON_GPU = (
+    Row.card_spans,
+    Row.card_sentences,
+    Row.card_streams,
+    Row.list,
+    Row.products,
+    Row.trainer,
+    Row.vectors,
+)
+
 STUDIES = {
     Row.sentence: Study(sentence.one_sentence, "one sentence, T-TA and biLM"),
     Row.list: Study(hypotheses.study, "an N-best list, T-TA and biLM"),
@@ -86,6 +97,10 @@ STUDIES = {
 }
 
 
+#: Texts that a GPU rescores: fewer do not fill it.
+LONG_LIST = 1000
+
+
 class Precision(StrEnum):
     """Of training."""
 
@@ -100,7 +115,10 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 def peers(
     texts: Annotated[Path, typer.Option(help="Sentences, one a line; or a .jsonl of segmented documents.")],
     only: Annotated[
-        list[Row] | None, typer.Option(help="A row to run; several: in their order. None: all.")
+        list[Row] | None,
+        typer.Option(
+            help="A row to run; several: in their order. None: all, on a GPU those that something is demanded of first."
+        ),
     ] = None,
     peers_python: Annotated[
         Path | None,
@@ -114,6 +132,10 @@ def peers(
         int, typer.Option(min=1, help="Words of the sentence, and of each text of the list.")
     ] = 20,
     hypotheses: Annotated[int, typer.Option(min=1, help="Texts of the list.")] = 50,
+    rescored: Annotated[
+        int | None,
+        typer.Option(min=1, help="Texts of the row products. None: as many as the list has, 1,000 on a GPU."),
+    ] = None,
     longest: Annotated[
         int, typer.Option(min=5, help="Words of the longest sentence of the row growth.")
     ] = 100,
@@ -135,7 +157,9 @@ def peers(
         typer.Option(help="Of training; several: each. None: fp32, and bf16 where the device has it."),
     ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Measurements of each, in turns.")] = 5,
-    minutes: Annotated[float, typer.Option(min=0, help="No row is begun after so many; 0: all are.")] = 0,
+    minutes: Annotated[
+        float, typer.Option(min=0, help="Nothing is begun after so many, no row and no training; 0: all is.")
+    ] = 0,
     threads: Annotated[int, typer.Option(min=0, help="CPU threads; 0: all cores.")] = 0,
     json: Annotated[
         Path | None, typer.Option(help="Where the figures go; rows that it has from earlier runs stay.")
@@ -154,12 +178,13 @@ def peers(
     check_device(device)
     if shape not in SHAPES:
         raise InputError("--shape", f"{shape} is not known", f"take one of {', '.join(SHAPES)}")
+    on_gpu = device.startswith("cuda")
     chosen = _chosen(only or [], peers_python, device)
     ends = time.perf_counter() + 60 * minutes if minutes else float("inf")
     console = Console()
     where = table.machine(device)
     console.print(", ".join(f"{name} {value}" for name, value in where.items()))
-    found: dict[str, dict[str, Any]] = {}
+    record = Record(json, where, rounds, {name for name in Row if _is_demanded(name, shape, device)})
     with tempfile.TemporaryDirectory() as folder:
         setup = Setup(
             sentences=_sentences(texts),
@@ -169,6 +194,7 @@ def peers(
             device=device,
             words=words,
             hypotheses=hypotheses,
+            rescored=rescored or (LONG_LIST if on_gpu else hypotheses),
             lengths=[length for length in LENGTHS if length <= longest],
             timed=timed,
             trained=trained,
@@ -176,22 +202,61 @@ def peers(
             parts=parts,
             precisions=[one.value for one in precision or _precisions(device)],
             rounds=rounds,
+            ends=ends,
+            tell=record,
         )
         for name in chosen:
-            begun = time.perf_counter()
-            if begun > ends:
+            if setup.is_over:
                 console.print(f"{name}: no time left")
                 continue
-            outcome = STUDIES[name].run(setup)
-            if shape != DEMANDED:
-                outcome = outcome.reported()
-            minutes = (time.perf_counter() - begun) / 60
-            console.print(table.shown(outcome.figures, f"{name}: {STUDIES[name].title}"))
-            found[name] = table.record(outcome, where, rounds, minutes)
-            if json is not None:
-                table.keep(json, name, found[name])
+            record.begin(name)
+            record(STUDIES[name].run(setup))
+            figures = [Figure.from_json(row) for row in record.found[name]["figures"]]
+            console.print(table.shown(figures, f"{name}: {STUDIES[name].title}"))
     if markdown is not None:
-        table.write_markdown(markdown, found if json is None else table.kept(json))
+        table.write_markdown(markdown, record.found if json is None else table.kept(json))
+
+
+class Record:
+    """What the rows have found, in a file as it comes: a machine that is only lent may be gone before the end.
+
+    Attributes:
+        found: by row.
+    """
+
+    def __init__(self, path: Path | None, where: dict[str, str], rounds: int, demanded: set[Row]) -> None:
+        """Args:
+        path: of the file; None: there is none.
+        where: what computes.
+        demanded: rows of which something is demanded; of the others the figures are reported.
+        """
+        self.found: dict[str, dict[str, Any]] = {}
+        self._path = path
+        self._where = where
+        self._rounds = rounds
+        self._demanded = demanded
+        self._row = Row.sentence
+        self._begun = 0.0
+
+    def begin(self, row: Row) -> None:
+        """What comes next is of this row."""
+        self._row, self._begun = row, time.perf_counter()
+
+    def __call__(self, outcome: Found) -> None:
+        """Keep what the row has found so far."""
+        if self._row not in self._demanded:
+            outcome = outcome.reported()
+        minutes = (time.perf_counter() - self._begun) / 60
+        self.found[self._row] = table.record(outcome, self._where, self._rounds, minutes)
+        if self._path is not None:
+            table.keep(self._path, self._row, self.found[self._row])
+
+
+def _is_demanded(row: Row, shape: str, device: str) -> bool:
+    """Whether the project asks something of a row."""
+    if not device.startswith("cuda"):
+        return shape == DEMANDED
+    return row in ON_GPU and (shape == DEMANDED or (row, shape) == (Row.trainer, "bert-base"))
 
 
 def _chosen(only: list[Row], python: Path | None, device: str) -> list[Row]:
@@ -200,7 +265,10 @@ def _chosen(only: list[Row], python: Path | None, device: str) -> list[Row]:
     Raises:
         InputError: a row that was asked for has no peer.
     """
-    rows = only or [name for name in Row if STUDIES[name].device in (None, device)]
+    every = (
+        [*ON_GPU, *(name for name in Row if name not in ON_GPU)] if device.startswith("cuda") else list(Row)
+    )
+    rows = only or [name for name in every if STUDIES[name].device in (None, device)]
     absent = [name for name in rows if STUDIES[name].peer and python is None]
     if only and absent:
         raise InputError("--only", f"{', '.join(absent)}: there is no peer", "give --peers-python")

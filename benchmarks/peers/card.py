@@ -125,15 +125,19 @@ GROUPS = {"sentences": sentences, "spans": spans, "streams": streams}
 
 
 def study(setup: Setup, group: str) -> Found:
-    """Train each model of a group, as it is and with ``training.compile``."""
+    """Train each model of a group, as it is and with ``training.compile``, until the time is over."""
     texts = setup.spread(setup.trained)
     corpus = encoded(setup.folder / group, texts, setup.tokenizer)
     figures: list[Figure] = []
     seconds: dict[str, float] = {}
     tokens: dict[str, float] = {}
+    sizes = {"sentences": len(texts), "tokens_per_second": tokens, "warm": WARM, "timed": TIMED}
+    found = Found(figures, [], seconds, sizes)
     share = TIMED / (WARM + TIMED)
     for name, training in GROUPS[group](setup.shape == SHAPES["tiny"]).items():
         for compiled in (False, True):
+            if setup.is_over:
+                continue
             label = f"{name}, {PRECISION}{', compiled' if compiled else ''}"
             peak = matrix_product_peak(setup.device, PRECISION)
             clock = Clock(setup.device)
@@ -159,8 +163,8 @@ def study(setup: Setup, group: str) -> Found:
             )
             seconds[label] = clock.seconds / TIMED
             tokens[label] = trained.run_tokens * share / clock.seconds
-    sizes = {"sentences": len(texts), "tokens_per_second": tokens, "warm": WARM, "timed": TIMED}
-    return Found(figures, [], seconds, sizes)
+            setup.tell(found)
+    return found
 
 
 def operations(model: ModelConfig, trained: Trained) -> float:

@@ -58,7 +58,7 @@ def study(setup: Setup) -> Found:
             Figure.of(
                 f"training of {name}, {precision}: operations / the peak of matrix products",
                 [100 * peak / own for peak, own in zip(peaks, seconds[name], strict=True)],
-                DEMAND if setup.device == "cpu" else None,
+                None if setup.on_gpu else DEMAND,
                 "%",
             )
             for name in epochs

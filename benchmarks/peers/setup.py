@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from benchmarks.peers.figures import Found
 from benchmarks.peers.models import SHAPES, STREAMS, TINY_STREAMS, Stream, filled_tokenizer, random_model
 from quartet.errors import InputError
 from quartet.runtime.hf_bert import Shape, save_bert
@@ -29,12 +32,15 @@ class Setup:
         python: of the peers' environment; None: comparisons with peers are left out.
         words: of one text of our own lists, and of the sentence that is timed alone.
         hypotheses: texts of our own lists.
+        rescored: texts that are rescored beside their own matrix products.
         timed: sentences that peers are given to score or to embed.
         trained: sentences of one epoch of training.
         batch_size: sentences of one training step, or of a part of it.
         parts: of a training step that is measured beside the peak.
         precisions: of training.
         rounds: measurements of each, in turns.
+        ends: on the clock of `time.perf_counter`; a comparison of several parts begins none after it.
+        tell: called with what is found so far, after each part of such a comparison.
     """
 
     sentences: Sequence[str]
@@ -44,6 +50,7 @@ class Setup:
     device: str
     words: int
     hypotheses: int
+    rescored: int
     lengths: Sequence[int]
     timed: int
     trained: int
@@ -51,6 +58,18 @@ class Setup:
     parts: int
     precisions: Sequence[str]
     rounds: int
+    ends: float = math.inf
+    tell: Callable[[Found], object] = lambda _: None
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether the device is one."""
+        return self.device.startswith("cuda")
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is to be begun any more."""
+        return time.perf_counter() > self.ends
 
     @cached_property
     def tokenizer(self) -> TextTokenizer:
@@ -91,9 +110,9 @@ class Setup:
             )
         return found[:words]
 
-    def hypothesis_list(self) -> list[str]:
-        """Texts of `words` words each, as many as `hypotheses`."""
-        running = self.running(self.words * self.hypotheses)
+    def texts(self, count: int) -> list[str]:
+        """So many texts of `words` words each."""
+        running = self.running(self.words * count)
         return [" ".join(running[at : at + self.words]) for at in range(0, len(running), self.words)]
 
     def spread(self, count: int) -> list[str]:

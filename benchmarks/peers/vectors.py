@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from benchmarks.peers.figures import Figure, Found, equal
+from benchmarks.peers.figures import Figure, Found, at_least, equal
 from benchmarks.peers.paired import in_turns, quickest
 from benchmarks.peers.setup import Setup
 from benchmarks.peers.worker import Worker
@@ -16,6 +16,9 @@ SCRIPT = "sentence_transformers_worker.py"
 
 #: What sentence-transformers is tried with (32 is its own choice); the quickest is what counts.
 BATCHES = (8, 32, 128)
+
+#: Seconds of theirs over those of ours, on a GPU.
+ON_GPU = at_least(1)
 
 #: The largest difference of an element.
 TOLERANCE = 1e-4
@@ -52,7 +55,8 @@ def study(setup: Setup) -> Found:
             setup.rounds,
         )
     ratios = found.ratios("sentence-transformers", "Quartet")
-    figure = Figure.of("vectors: sentence-transformers / ours, of the same BERT", ratios)
+    demand = ON_GPU if setup.on_gpu else None
+    figure = Figure.of("vectors: sentence-transformers / ours, of the same BERT", ratios, demand)
     sizes = setup.described() | {"sentences": len(texts), "their_batch": batch, "peer": dict(told)}
     return Found([figure], [check], found.medians, sizes)
 

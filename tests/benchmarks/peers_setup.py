@@ -23,6 +23,7 @@ def small_setup(folder: Path, **changes: Any) -> Setup:
         "device": "cpu",
         "words": 4,
         "hypotheses": 3,
+        "rescored": 3,
         "lengths": [2, 5, 10],
         "timed": 5,
         "trained": 24,

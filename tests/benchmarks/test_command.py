@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.peers.__main__ import STUDIES, Row, _chosen, _sentences, main
+from benchmarks.peers.__main__ import ON_GPU, STUDIES, Record, Row, _chosen, _is_demanded, _sentences, main
+from benchmarks.peers.figures import Figure, Found, at_least
+from benchmarks.peers.models import DEMANDED
 from benchmarks.peers.table import BEGIN, END
 from quartet.errors import InputError
 from quartet.files import read_json, write_jsonl
@@ -46,7 +48,9 @@ def test_rows_without_their_peer_are_left_out_by_name_or_refused(capsys: pytest.
     assert "left out, for want of --peers-python: minicons, vectors, trainer" in capsys.readouterr().err
     everywhere = [row for row in Row if not row.value.startswith("card-")]
     assert _chosen([], Path("python"), "cpu") == everywhere
-    assert _chosen([], Path("python"), "cuda") == list(Row), "what a card can do is asked of a card"
+    on_gpu = _chosen([], Path("python"), "cuda")
+    assert set(on_gpu) == set(Row), "what a card can do is asked of a card"
+    assert on_gpu[: len(ON_GPU)] == list(ON_GPU), "what is demanded of it first"
     assert _chosen([Row.card_spans], None, "cpu") == [Row.card_spans], "or by name"
     assert _chosen([Row.peak, Row.list], None, "cpu") == [Row.peak, Row.list]
     with pytest.raises(InputError, match="--only: trainer: there is no peer; give --peers-python"):
@@ -98,3 +102,25 @@ def test_a_shape_or_a_device_that_is_not_there_is_named(
     for option, value in (("--shape", "huge"), ("--device", "abacus")):
         assert ran(monkeypatch, "--texts", str(tmp_path / "texts"), option, value) == 2
         assert value in capsys.readouterr().err
+
+
+def test_a_row_is_in_the_file_before_it_has_ended(tmp_path: Path) -> None:
+    figures = [Figure.of("one", [3.0], at_least(2))]
+    found = Found(figures)
+    record = Record(tmp_path / "a.json", {"device": "cuda (a card)"}, 1, {Row.card_spans})
+    for row in (Row.card_spans, Row.growth):
+        record.begin(row)
+        record(found)
+    figures.append(Figure.of("two", [1.0], at_least(2)))
+    record.begin(Row.card_spans)
+    record(found)
+    kept = read_json(tmp_path / "a.json")
+    assert [figure["met"] for figure in kept["card-spans"]["figures"]] == [True, False]
+    assert [figure["demand"] for figure in kept["growth"]["figures"]] == [None]
+
+
+def test_a_gpu_is_asked_for_less_than_a_cpu() -> None:
+    assert {row for row in Row if _is_demanded(row, DEMANDED, "cuda")} == set(ON_GPU)
+    assert all(_is_demanded(row, DEMANDED, "cpu") for row in Row)
+    assert not any(_is_demanded(row, "tiny", device) for row in Row for device in ("cpu", "cuda"))
+    assert [row for row in Row if _is_demanded(row, "bert-base", "cuda")] == [Row.trainer]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
-from benchmarks.peers import hypotheses, peak, recurrent, sentence
+from benchmarks.peers import card, hypotheses, peak, recurrent, sentence
 from benchmarks.peers.models import plain_score
 from benchmarks.peers.setup import Setup
 from benchmarks.peers.training import Epoch, encoded
 from quartet.errors import InputError
+from quartet.kernels import cross_entropy
 from quartet.models.tta import TTA
 from quartet.objectives.mlm import MaskedLM
 from quartet.runtime.systems import OneByOne
@@ -146,3 +148,23 @@ def test_an_operation_is_counted_as_the_pipeline_counts_it(
     assert asked["vocabulary"] == setup.tokenizer.vocab_size
     assert (asked["tokens"], asked["targets"]) == (sum(own) + 2 * len(own), sum(own))
     assert asked["length"] == pytest.approx(sum((n + 2) ** 2 for n in own) / asked["tokens"])
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_a_group_of_trainings_is_told_of_one_by_one_until_the_time_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, over: bool
+) -> None:
+    monkeypatch.setattr(card, "WARM", 1)
+    monkeypatch.setattr(card, "TIMED", 1)
+    monkeypatch.setattr(card, "matrix_product_peak", lambda device, precision: 1e9)
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda module, dynamic: None)
+    monkeypatch.setattr(cross_entropy, "_compiled_tile", lambda: cross_entropy._of_tile)
+    told: list[list[str]] = []
+    ends = 0.0 if over else float("inf")
+    setup = small_setup(
+        tmp_path, ends=ends, tell=lambda found: told.append([figure.name for figure in found.figures])
+    )
+    found = card.STUDIES["streams"](setup)
+    names = [figure.name for figure in found.figures]
+    assert told == ([] if over else [names[:1], names[:2], names[:3], names])
+    assert len(names) == (0 if over else 4)

@@ -33,6 +33,7 @@ def test_a_group_is_trained_plain_and_compiled(
         device="cpu",
         words=1,
         hypotheses=1,
+        rescored=1,
         lengths=[],
         timed=1,
         trained=len(sentences),
