@@ -166,7 +166,7 @@ def rows_of_unknown(
     say(f"{reading.ranker.system} on {name}, {split}: {share} (rerank.unknown: {params.rerank.unknown})")
     ranker = reading.ranker
     return rows_of(
-        {"unknown-share": Measure(share.tokens / share.of_tokens, share.of_tokens)},
+        {"oov": Measure(share.tokens / share.of_tokens, share.of_tokens)},
         experiment=params.experiment,
         table="rerank",
         model=ranker.model,

@@ -128,7 +128,7 @@ def test_unknown_tokens_are_in_the_rows_and_the_scores(
 ) -> None:
     layout, (name, _) = Layout(params.experiment), params.evaluate.rerank
     rerank.rerank(name)
-    assert not rows_by(read_results(layout.rows("rerank", name)), "rerank", "test", "unknown-share")
+    assert not rows_by(read_results(layout.rows("rerank", name)), "rerank", "test", "oov")
     path = layout.reranked(layout.rescored(name), 1, name, "sample-speech", "test")
     before = {text: lm for row in read_rescored(path) for text, lm in row.lm.items()}
 
@@ -147,7 +147,7 @@ def test_unknown_tokens_are_in_the_rows_and_the_scores(
     for text, lm in before.items():
         if text:
             assert after[text] == pytest.approx(lm - 5.0 * text.split().count("c"))
-    shares = rows_by(read_results(layout.rows("rerank", name)), "rerank", "test", "unknown-share")
+    shares = rows_by(read_results(layout.rows("rerank", name)), "rerank", "test", "oov")
     assert shares[name, 1].value == pytest.approx(words.count("c") / len(words))
     assert shares[name, 1].n == len(words)
 
@@ -157,10 +157,7 @@ def test_unknown_tokens_are_in_the_rows_and_the_scores(
         if handling == "warn":
             rerank.rerank(name)
             assert {text: lm for row in read_rescored(path) for text, lm in row.lm.items()} == before
-            assert (
-                rows_by(read_results(layout.rows("rerank", name)), "rerank", "test", "unknown-share")
-                == shares
-            )
+            assert rows_by(read_results(layout.rows("rerank", name)), "rerank", "test", "oov") == shares
             Path("params.yaml").write_text(text.replace("  unknown: warn\n", ""))
         else:
             with pytest.raises(InputError, match="unknown"):
