@@ -18,7 +18,10 @@ __version__ = "0.1.0"
 
 
 def load(
-    reference: str | Path, device: str = "cpu", weights: Literal["last", "best"] | None = None
+    reference: str | Path,
+    device: str = "cpu",
+    weights: Literal["last", "best"] | None = None,
+    precision: Literal["fp32", "bf16"] = "fp32",
 ) -> Opened:
     """Open a model: one that was trained here, an n-gram model, or one of Hugging Face.
 
@@ -27,7 +30,7 @@ def load(
     """
     from quartet.scorers import open_scorer
 
-    return open_scorer(str(reference), device, weights)
+    return open_scorer(str(reference), device, weights, precision)
 
 
 def rescore(model: TextScorer, lists: Lists, **options: Unpack[Options]) -> RescoredLists:

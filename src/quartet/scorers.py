@@ -17,14 +17,16 @@ from quartet.ngram.score import NgramLM
 from quartet.ngram.score import load as load_ngram
 from quartet.pretrained import language_model_kind, model_files
 from quartet.scoring.device import check_device_name
-from quartet.scoring.language_model import LanguageModel, load
+from quartet.scoring.language_model import LanguageModel, Precision, load
 from quartet.scoring.pretrained import PretrainedLM, load_pretrained
 
 #: What a reference may stand for.
 Opened = LanguageModel | ExportedLM | NgramLM | PretrainedLM
 
 
-def open_scorer(reference: str, device: str = "cpu", weights: Weights | None = None) -> Opened:
+def open_scorer(
+    reference: str, device: str = "cpu", weights: Weights | None = None, precision: Precision = "fp32"
+) -> Opened:
     """Open whatever scores texts.
 
     Args:
@@ -32,28 +34,30 @@ def open_scorer(reference: str, device: str = "cpu", weights: Weights | None = N
             Face, a name on the hub with its revision, ``owner/name@revision``, or an ARPA file or a binary of KenLM.
         device: ``cpu`` or ``cuda``; n-gram models and exported graphs always compute on the CPU.
         weights: of a model that was trained here, ``last`` or ``best``; None: those that its training's settings name.
+        precision: of the products of a model that was trained here, ``fp32`` or ``bf16``.
 
     Raises:
         InputError: there is no such model, its files are broken, what it needs is not installed, or it has no two sets
-            of weights to choose from.
+            of weights or no precision to choose from.
     """
     check_device_name(device)
     folder = Path(reference)
     exported = is_export(folder)
     if not exported and is_trained(folder):
-        return load(folder, device, weights)
+        return load(folder, device, weights, precision)
     if folder.is_dir() and not any((folder / name).is_file() for name in (EXPORT, ARPA, CONFIG)):
         raise InputError(
             folder,
             f"holds neither {CONFIG} (a trained model, or one of Hugging Face) nor {ARPA} (an n-gram model)",
             "give the folder of a model",
         )
-    if weights is not None:
-        raise InputError(
-            reference,
-            "is no model that was trained here: there are no weights to choose from",
-            "leave weights out",
-        )
+    for option, is_asked in (("weights", weights is not None), ("precision", precision != "fp32")):
+        if is_asked:
+            raise InputError(
+                reference,
+                f"is no model that was trained here: there are no {option.rstrip('s')}s to choose from",
+                f"leave {option} out",
+            )
     if folder.is_file():
         return load_file(folder)
     if exported:

@@ -8,7 +8,16 @@ from typing import Annotated, get_args
 
 import typer
 
-from quartet.cli.options import Device, Intact, Model, Texts, check_scoring, lines_of_input
+from quartet.cli.options import (
+    Device,
+    Intact,
+    Model,
+    Precision,
+    Products,
+    Texts,
+    check_scoring,
+    lines_of_input,
+)
 from quartet.errors import InputError
 
 
@@ -16,6 +25,7 @@ def embed(
     model: Model,
     texts: Texts = Path("-"),
     device: Device = "cpu",
+    precision: Precision = Products.fp32,
     intact: Intact = False,
     layer: Annotated[
         str,
@@ -34,7 +44,7 @@ def embed(
         raise InputError("--layer", f"{layer!r} is none of {', '.join(get_args(Layer))}")
 
     check_scoring(texts, model)
-    opened = quartet.load(model, device)
+    opened = quartet.load(model, device, precision=precision.value)
     if isinstance(opened, NgramLM):
         raise InputError(model, "an n-gram model has no vectors", "give another model")
     vectors = opened.embed(lines_of_input(texts), layer, masked=not intact)  # type: ignore[arg-type]

@@ -47,6 +47,18 @@ Cache = Annotated[
     ),
 ]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
+
+
+class Products(StrEnum):
+    """How exact products are."""
+
+    fp32 = "fp32"
+    bf16 = "bf16"
+
+
+Precision = Annotated[
+    Products, typer.Option(help="Of a model that was trained here. bf16 is quicker on a GPU, and less exact.")
+]
 Intact = Annotated[bool, typer.Option("--intact", help="A masked model reads the intact input, in one pass.")]
 
 

@@ -18,6 +18,8 @@ from quartet.cli.options import (
     Judge,
     LowerBleu,
     MetricName,
+    Precision,
+    Products,
     Scorer,
     Tokenization,
     Tokenize,
@@ -148,6 +150,7 @@ def rescore(
         bool | None, typer.Option(help="Drop their punctuation [default: for WER].")
     ] = None,
     device: Device = "cpu",
+    precision: Precision = Products.fp32,
     intact: Intact = False,
     unknown: Unknown = Handling.spread,
     cache: Cache = None,
@@ -258,7 +261,7 @@ def rescore(
         option: read_lists(input_format, files, skip_malformed, skip_missing, meaning)
         for option, files in sets.items()
     }
-    scorer = quartet.load(reference, device)
+    scorer = quartet.load(reference, device, precision=precision.value)
     if share is not None:
         texts = texts_of(one for each in lists.values() for one in normalise.lists(each.lists))
         say_unknown(scorer.name, unknown_in(scorer, texts, unknown.value).share, unknown)

@@ -9,6 +9,8 @@ from quartet.cli.options import (
     Device,
     Handling,
     Intact,
+    Precision,
+    Products,
     Scorer,
     Texts,
     Unknown,
@@ -24,6 +26,7 @@ def score(
     texts: Texts = Path("-"),
     model: Scorer = None,
     device: Device = "cpu",
+    precision: Precision = Products.fp32,
     intact: Intact = False,
     unknown: Unknown = Handling.spread,
     cache: Cache = None,
@@ -36,7 +39,7 @@ def score(
 
     reference = model_or_shipped(model)
     check_scoring(texts, reference, cache)
-    scorer = open_scorer(reference, device)
+    scorer = open_scorer(reference, device, precision=precision.value)
     lines = lines_of_input(texts)
     found = unknown_in(scorer, lines, unknown.value)
     say_unknown(scorer.name, found.share, unknown)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from quartet.config.model import Objective, Reads
@@ -28,15 +29,15 @@ class OneByOne(LanguageModel):
     @classmethod
     def of(cls, model: LanguageModel) -> OneByOne:
         """The same model, read so."""
-        plain = cls(model.network, model.tokenizer, model.card, model.device)
+        plain = cls(model.network, model.tokenizer, model.card, model.device, model.precision)
         assert isinstance(plain.objective, MaskedLM)
         plain.objective.plain = True
         return plain
 
-    def _target_logprobs(self, vectors_ND: Tensor, targets_N: Tensor) -> np.ndarray:
+    def _target_logprobs(self, vectors_ND: Tensor, targets_N: Tensor) -> Tensor:
         ones = zip(vectors_ND.split(1), targets_N.split(1), strict=True)
         each = [super(OneByOne, self)._target_logprobs(*one) for one in ones if len(one[1])]
-        return np.concatenate([np.zeros(0), *each])
+        return torch.cat([vectors_ND.new_zeros(0), *each])
 
 
 class Model(Protocol):

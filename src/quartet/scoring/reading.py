@@ -26,8 +26,14 @@ LAYERS: tuple[Layer, ...] = get_args(Layer)
 #: ``predict``: the states that predict each token.
 Wanted = Literal["predict"] | Layer
 
-#: Tokens, padding and memory included, that a network holds at once.
-TOKEN_BUDGET = 8192
+#: Tokens, padding and memory included, that a network holds at once, and how many times as many on a GPU, which they
+#: are to fill: one layer of 4,096 inner units then has a gigabyte of them.
+TOKEN_BUDGET, ON_GPU = 8192, 8
+
+
+def token_budget(device: str) -> int:
+    """Tokens that a network holds at once on a device."""
+    return TOKEN_BUDGET * (ON_GPU if device.startswith("cuda") else 1)
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Reader:
-    """A network with what is needed to feed it texts.
+    """A network with what is needed to feed it texts. What is wanted of them is found before they go to the device.
 
     Attributes:
         window: tokens of a stream that are read at once (streams only).
@@ -107,11 +113,12 @@ class Reader:
         config = self.network.config
         windows = cut(texts, config.reads, config.max_length - 2, causal=config.objective == "clm")
         lengths = np.array([len(text.ids) for text in texts])
-        for group in budgeted(windows, TOKEN_BUDGET, specials=2):
+        for group in budgeted(windows, token_budget(self.device), specials=2):
             rows = [framed(window.row, *self._frame()) for window in group]
-            batch = collate(rows, self.tokenizer.pad_id).to(self.device)
+            batch = collate(rows, self.tokenizer.pad_id)
+            rows_N, columns_N = self._chosen(batch, wanted).numpy().nonzero()
+            batch = batch.to(self.device)
             vectors_BTD = self._represent(batch, wanted, masked)
-            rows_N, columns_N = self._chosen(batch, wanted).cpu().numpy().nonzero()
             # Of each window: which text, and the places at which it starts and ends.
             spans_B3 = np.array([(window.text, window.start, window.stop) for window in group])
             texts_N, starts_N, ends_N = spans_B3[rows_N].T
@@ -160,10 +167,10 @@ class Reader:
         streams = [self._stream(text) for text in texts]
         order = sorted(range(len(texts)), key=lambda index: (-len(streams[index][0]), index))
         assert isinstance(self.network, TransformerXL)
-        rows_at_once = max(1, TOKEN_BUDGET // (self.window + self.network.memory_length))
+        rows_at_once = max(1, token_budget(self.device) // (self.window + self.network.memory_length))
         for at in range(0, len(order), rows_at_once):
             group = order[at : at + rows_at_once]
-            batch = self._collate_streams([streams[index] for index in group]).to(self.device)
+            batch = self._collate_streams([streams[index] for index in group])
             yield from self._read_group(
                 batch, np.array(group), [len(texts[index].ids) for index in group], wanted
             )
@@ -184,9 +191,10 @@ class Reader:
         self, batch: Batch, texts_B: np.ndarray, lengths: list[int], wanted: Wanted
     ) -> Iterator[Reading]:
         own_BT = is_own(batch.ids_BT) & batch.real_BT
-        lengths_B1 = torch.tensor(lengths, device=own_BT.device)[:, None]
-        places_BT = torch.where(closes(batch.real_BT), lengths_B1, own_BT.long().cumsum(1) - 1)
-        wanted_BT = self._chosen(batch, wanted)
+        lengths_B1 = torch.tensor(lengths)[:, None]
+        places_BT = torch.where(closes(batch.real_BT), lengths_B1, own_BT.long().cumsum(1) - 1).numpy()
+        wanted_BT = self._chosen(batch, wanted).numpy()
+        batch = batch.to(self.device)
         memory: Memory | None = None
         width = batch.ids_BT.shape[1]
         for start in range(0, width, self.window):
@@ -202,11 +210,11 @@ class Reader:
             if wanted == "predict":  # the output at t is about token t + 1
                 shown = slice(part.start + 1, min(part.stop + 1, width))
                 vectors_BTD = vectors_BTD[:, : shown.stop - shown.start]
-            chosen_BT = wanted_BT[:, shown]
-            rows_N = chosen_BT.nonzero(as_tuple=True)[0].cpu().numpy()
+            rows_N, columns_N = wanted_BT[:, shown].nonzero()
+            at_N = torch.from_numpy(rows_N * vectors_BTD.shape[1] + columns_N).to(self.device)
             yield Reading(
                 texts_B[rows_N],
-                places_BT[:, shown][chosen_BT].cpu().numpy(),
-                batch.ids_BT[:, shown][chosen_BT],
-                vectors_BTD[chosen_BT],
+                places_BT[:, shown][rows_N, columns_N],
+                batch.ids_BT[:, shown].flatten().index_select(0, at_N),
+                vectors_BTD.flatten(0, 1).index_select(0, at_N),
             )
