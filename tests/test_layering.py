@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.code import HOMES
+from quartet import code
 from tests.imports import ROOT, closure, imports, module_file
 
 QUARTET = sorted((ROOT / "src" / "quartet").rglob("*.py"))
@@ -154,6 +156,17 @@ def packages(path: Path) -> set[str]:
 @pytest.mark.parametrize("path", [path for path in STAGES if path.stem not in TRAINING], ids=name)
 def test_a_stage_that_does_not_train_imports_no_lightning(path: Path) -> None:
     assert not packages(path) & {"pytorch_lightning", "lightning"}
+
+
+def test_what_is_tried_on_a_gpu_needs_neither_dvc_nor_mlflow() -> None:
+    """A card is lent with PyTorch and little else."""
+    homes = {**HOMES, "tests": ROOT}
+    found = code.closure([ROOT / "tests" / "test_gpu.py"], homes=homes, inside_functions=False)
+    imported = {name(path): tops(set(code.imports(path, False, homes))) for path in found}
+    assert "tests/models/shapes.py" in imported
+    assert {path: names & {"dvc", "mlflow", "pipeline"} for path, names in imported.items()} == dict.fromkeys(
+        imported, set()
+    )
 
 
 def test_the_reader_of_imports_sees_functions_and_packages(tmp_path: Path) -> None:
