@@ -91,7 +91,7 @@ def test_training_follows_the_processors_curve(small_corpus: Small, kind: str, t
         assert loss == pytest.approx(expected, rel=5e-3)
 
 
-@pytest.mark.parametrize("kind", [name for name in VARIANTS if "adaptive" not in name])
+@pytest.mark.parametrize("kind", VARIANTS)
 def test_no_step_waits_for_the_gpu(small_corpus: Small, kind: str, tmp_path: Path) -> None:
     """From the sixth on to the last before losses are looked at, PyTorch refuses whatever would wait."""
     last = SEEN_TOGETHER - 1

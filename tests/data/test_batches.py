@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from quartet.config.training import BatchBy
 from quartet.data import open_source
 from quartet.data.batch import Row, collate, framed
 from quartet.data.segments import SegmentedTokens
@@ -299,3 +300,37 @@ def test_a_batch_with_its_masks_is_made_in_milliseconds(small_corpus: Small) -> 
         seconds.append(time.thread_time() - begun)
         assert batch.ids_BT.shape == (256, 27)
     assert min(seconds) < 3e-3
+
+
+@pytest.mark.parametrize("kind", ["unilm", "segabert", "segatron-xl"])
+def test_the_parts_of_a_batch_may_all_be_as_wide_as_it_is(small_corpus: Small, kind: str) -> None:
+    """A part of fewer columns is another shape, for which a GPU would choose its kernels anew."""
+    tokenizer, splits = small_corpus
+    source = open_source(small(**KINDS[kind]), splits["train"], tokenizer, batch_size=8, seed=3)
+    trimmed = 0
+    for step in range(source.steps_per_epoch):
+        batch = source.batch(step)
+        for part, narrow in zip(batch.split(3, trim=False), batch.split(3), strict=True):
+            assert part.ids_BT.shape[1] == batch.ids_BT.shape[1]
+            trimmed += part.ids_BT.shape[1] - narrow.ids_BT.shape[1]
+            width = narrow.ids_BT.shape[1]
+            assert torch.equal(part.ids_BT[:, :width], narrow.ids_BT)
+            assert not bool(part.real_BT[:, width:].any())
+    assert (trimmed > 0) is (kind != "segatron-xl")
+
+
+@pytest.mark.parametrize("kind", ["unilm", "segabert", "segatron-xl"])
+@pytest.mark.parametrize("batch_by", ["tokens", "sentences"])
+def test_an_epoch_on_a_gpu_has_at_most_sixteen_shapes(
+    small_corpus: Small, kind: str, batch_by: BatchBy
+) -> None:
+    """Of documents of sentences of one to two hundred tokens."""
+    draw = np.random.default_rng(1)
+    documents = [[[list(range(10, 10 + size))] for size in draw.integers(1, 200, 30)] for _ in range(40)]
+    corpus, config = corpus_of(documents), small(**{**KINDS[kind], "max_length": 128})
+    source = open_source(
+        config, corpus, small_corpus[0], batch_size=4, seed=1, batch_by=batch_by, few_shapes=True
+    )
+    shapes = {source.batch(step).ids_BT.shape for step in range(source.steps_per_epoch)}
+    assert source.steps_per_epoch > 100
+    assert (5 if kind == "unilm" else 1) <= len(shapes) <= 16

@@ -16,14 +16,17 @@ from hypothesis import strategies as st
 import quartet
 from quartet.config.model import ModelConfig
 from quartet.config.training import TrainingConfig
+from quartet.data.batch import Batch
 from quartet.errors import InputError
 from quartet.models.adaptive import AdaptiveEmbedding, AdaptiveHead
 from quartet.models.architectures import build
 from quartet.models.checkpoint import ModelCard, save_model
 from quartet.models.network import Network
+from quartet.objectives import OBJECTIVES
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
+from quartet.training import randomness
 from quartet.training.fit import fit
 from tests.models import naive
 from tests.models.drawn import SEEDS
@@ -211,3 +214,29 @@ def test_a_model_with_clusters_learns_is_saved_and_scores(
     assert scores == LanguageModel(trained.network, tokenizer, card).score(texts)
     assert all(math.isfinite(score) and score < 0 for score in scores)
     assert opened.embedding_table.shape == (tokenizer.vocab_size, 24)
+
+
+@BOTH
+def test_what_a_gpu_computes_without_looking_at_the_ids(div_val: int) -> None:
+    """Embeddings of every cluster at every token, and a loss that is told where the targets are: the same, exactly."""
+    network, tokens, _ = network_of(adaptive(div_val))
+    ids_BT = torch.randint(VOCABULARY, (3, 11))
+    hidden_ND = torch.randn(33, network.config.dim)
+    labelled = OBJECTIVES["lae"](loss_on_specials=True).label(
+        Batch(ids_BT, torch.zeros(3, 11, 4).long(), torch.ones(3, 11).bool()),
+        VOCABULARY,
+        randomness.rows(1, 0, 0),
+        network.edges,
+    )
+    assert labelled.clusters is not None and sum(map(len, labelled.clusters)) == 33
+    found = []
+    for told in (False, True):
+        network.zero_grad()
+        embedded_BTD = tokens.looked_up_everywhere(ids_BT) if told else tokens(ids_BT)
+        loss = network.loss(hidden_ND, labelled.targets_N, labelled.clusters if told else None)
+        (loss + embedded_BTD.sin().sum()).backward()
+        found.append(
+            [embedded_BTD, loss, *(each.grad for each in network.parameters() if each.grad is not None)]
+        )
+    for one, other in zip(*found, strict=True):
+        assert torch.allclose(one, other, atol=1e-6)

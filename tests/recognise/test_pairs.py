@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 import torch
@@ -95,3 +97,25 @@ def test_parts_are_the_whole() -> None:
     assert [row for part in parts for row in texts(part)] == texts(batch)
     assert sum(part.targets for part in parts) == batch.targets
     assert [len(part.source_BS) for part in batch.split(100)].count(0) == 100 - len(batch.source_BS)
+
+
+def test_few_shapes_change_no_target() -> None:
+    """Of sentences of one to twenty words, in batches that are small beside them."""
+    draw = random.Random(4)
+    rows = [" ".join(draw.choices(list(toy.WORDS), k=draw.randint(1, 20))) for _ in range(900)]
+    long = encode_pairs(ParallelText(tuple(rows), tuple(reversed(rows))), PIECES, 128)
+    plain, shaped = (PairSource(long, batch_tokens=300, seed=5, few_shapes=few) for few in (False, True))
+    assert plain.steps_per_epoch == shaped.steps_per_epoch > 50
+    shapes, places = set(), [0, 0]
+    for step in range(plain.steps_per_epoch):
+        one, other = plain.batch(step), shaped.batch(step)
+        shapes.add((other.source_BS.shape, other.inputs_BT.shape))
+        assert texts(other)[: len(one.source_BS)] == texts(one)
+        assert torch.equal(one.targets_N, other.targets_N)
+        assert bool(other.real_BS.any(dim=1).all()), "no source is of padding alone"
+        for part in other.split(2, trim=False):
+            assert part.source_BS.shape[1] == other.source_BS.shape[1] == part.inputs_BT.shape[1]
+        sizes = [max(batch.source_BS.numel(), batch.inputs_BT.numel()) for batch in (one, other)]
+        places = [before + more for before, more in zip(places, sizes, strict=True)]
+    assert len(shapes) <= pairs.SHAPES < len({plain.batch(step).source_BS.shape for step in range(50)})
+    assert places[1] < 1.25 * places[0], "little of it is padding"

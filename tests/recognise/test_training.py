@@ -10,6 +10,8 @@ import torch
 
 from quartet.config.recognise import TranslatorConfig
 from quartet.errors import InputError
+from quartet.kernels import cross_entropy
+from quartet.recognise import training, translation
 from quartet.recognise.pairs import PairSource, ParallelText, encode_pairs
 from quartet.recognise.training import TrainedTranslator, TranslationModule, fit_translator
 from quartet.recognise.translation import build, fill, weights
@@ -108,6 +110,46 @@ def test_parts_give_the_gradient_of_the_whole() -> None:
         gradients.append([each.grad.clone() for each in module.parameters() if each.grad is not None])
     for whole, summed in zip(*gradients, strict=True):
         assert torch.allclose(whole, summed, atol=1e-6)
+
+
+def test_padding_for_a_gpu_and_its_masks_change_no_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(1)
+    module = TranslationModule(build(toy.MODEL, 340), toy.settings(), 0.1, 1, 10, 100.0, None)
+    encoded = encode_pairs(toy.TRAIN, toy.tokenizer(), 24)
+    found = []
+    for on_gpu in (False, True):
+        batch = PairSource(encoded, batch_tokens=200, seed=1, few_shapes=on_gpu).batch(2)
+        if on_gpu:
+            monkeypatch.setattr(training, "masks", translation.whole_masks)
+        module.zero_grad()
+        loss = module.loss(batch, 0.1)
+        loss.backward()
+        found.append(
+            [loss.detach(), *(each.grad.clone() for each in module.parameters() if each.grad is not None)]
+        )
+    for one, other in zip(*found, strict=True):
+        assert torch.allclose(one, other, atol=1e-4)
+
+
+def test_a_compiled_translator_learns_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Traced as for the compiler, and run as it stands, which needs no C++; nothing is traced after the first steps."""
+    traced: list[int] = []
+    compiled = torch.nn.Module.compile
+
+    def backend(graph: torch.fx.GraphModule, _: Any) -> Any:
+        traced.append(len(traced))
+        return graph.forward
+
+    expected = toy.fit(tmp_path / "plain.ckpt", steps=12, validate_every=6)
+    assert traced == []
+    monkeypatch.setattr(
+        torch.nn.Module, "compile", lambda module, **options: compiled(module, backend=backend, **options)
+    )
+    monkeypatch.setattr(cross_entropy, "_compiled_tile", lambda: cross_entropy._of_tile)
+    found = toy.fit(tmp_path / "compiled.ckpt", steps=12, validate_every=6, compile=True)
+    assert 0 < len(traced) < 12
+    assert [loss for _, loss in found.curve] == pytest.approx([loss for _, loss in expected.curve], abs=1e-3)
+    assert weights(found.network).keys() == weights(expected.network).keys()
 
 
 def test_label_smoothing_mixes_in_the_uniform_distribution() -> None:

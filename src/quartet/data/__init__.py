@@ -21,8 +21,14 @@ def open_source(
     batch_size: int,
     seed: int | None,
     batch_by: BatchBy = "tokens",
+    few_shapes: bool = False,
 ) -> BatchSource:
-    """The source that fits ``reads``; `seed` None gives evaluation order, `batch_by` is for sentences alone."""
+    """The source that fits ``reads``; `seed` None gives evaluation order.
+
+    Args:
+        batch_by: of sentences alone.
+        few_shapes: batches are padded to few lengths in any case: a GPU chooses its kernels anew for each shape.
+    """
     if config.reads == "streams":
         return StreamSource(
             corpus,
@@ -36,5 +42,11 @@ def open_source(
         kind = SpanSource if config.spans.form == "paper" else ReleasedSpanSource
         return kind(corpus, tokenizer, max_length=config.max_length, batch_size=batch_size, seed=seed)
     return SentenceSource(
-        corpus, tokenizer, max_length=config.max_length, batch_size=batch_size, seed=seed, batch_by=batch_by
+        corpus,
+        tokenizer,
+        max_length=config.max_length,
+        batch_size=batch_size,
+        seed=seed,
+        batch_by=batch_by,
+        few_shapes=few_shapes,
     )

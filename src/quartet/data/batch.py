@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol, Self
 
 import numpy as np
 import torch
@@ -15,7 +15,30 @@ from torch.nn import functional as F
 
 
 @dataclass(frozen=True)
-class Batch:
+class Tensors:
+    """A dataclass whose fields are tensors, other such dataclasses, and what stays on the CPU."""
+
+    def to(self, device: torch.device | str) -> Self:
+        """On a device; from pinned memory without waiting for it."""
+        return self._moved(lambda tensor: tensor.to(device, non_blocking=True))
+
+    def pin_memory(self) -> Self:
+        """In memory that a GPU reads by itself."""
+        return self._moved(Tensor.pin_memory)
+
+    def _moved(self, move: Callable[[Tensor], Tensor]) -> Self:
+        moved: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Tensor):
+                moved[field.name] = move(value)
+            elif isinstance(value, Tensors):
+                moved[field.name] = value._moved(move)
+        return replace(self, **moved)
+
+
+@dataclass(frozen=True)
+class Batch(Tensors):
     """Inputs of one step.
 
     Attributes:
@@ -38,25 +61,26 @@ class Batch:
     part: int = 0
     kind: int = 0
 
-    def to(self, device: torch.device | str) -> Batch:
-        return self.moved(lambda tensor: tensor.to(device, non_blocking=True))
-
-    def moved(self, move: Callable[[Tensor], Tensor]) -> Batch:
-        """The same with each tensor moved to another place."""
+    def widened(self, width: int, pad_id: int) -> Batch:
+        """The same with padding up to `width` columns."""
+        missing = (0, width - self.ids_BT.shape[1])
         return replace(
             self,
-            ids_BT=move(self.ids_BT),
-            positions_BTP=move(self.positions_BTP),
-            real_BT=move(self.real_BT),
-            following_B=None if self.following_B is None else move(self.following_B),
+            ids_BT=F.pad(self.ids_BT, missing, value=pad_id),
+            positions_BTP=F.pad(self.positions_BTP, (0, 0, *missing)),
+            real_BT=F.pad(self.real_BT, missing, value=False),
         )
 
-    def split(self, parts: int) -> list[Batch]:
-        """Exactly `parts` batches that together are this one; some have no rows where there are too few."""
+    def split(self, parts: int, trim: bool = True) -> list[Batch]:
+        """Exactly `parts` batches that together are this one; some have no rows where there are too few.
+
+        Args:
+            trim: a part loses the columns that are padding in all of its rows; False: all parts are of one length.
+        """
         split = []
         for part, (low, high) in enumerate(part_edges(len(self.ids_BT), parts)):
             real_BT = self.real_BT[low:high]
-            width = max(1, int(real_BT.any(dim=0).sum()))
+            width = max(1, int(real_BT.any(dim=0).sum())) if trim else self.ids_BT.shape[1]
             following_B = None if self.following_B is None else self.following_B[low:high]
             split.append(
                 Batch(
@@ -76,6 +100,16 @@ class Batch:
 def part_edges(rows: int, parts: int) -> list[tuple[int, int]]:
     """The first row of each part of a batch, and the one after its last."""
     return list(itertools.pairwise(rows * part // parts for part in range(parts + 1)))
+
+
+def one_of_few(length: int, longest: int, lengths: int) -> int:
+    """`length` rounded up to one of so many lengths, which are evenly apart up to `longest`.
+
+    >>> [one_of_few(length, 100, 4) for length in (3, 25, 26, 99)]
+    [25, 25, 50, 100]
+    """
+    unit = -(-longest // lengths)
+    return max(length, min(longest, -(-length // unit) * unit))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 
 from quartet.config.training import BatchBy
-from quartet.data.batch import Batch, RowLengths
+from quartet.data.batch import Batch, RowLengths, one_of_few
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 
@@ -43,7 +43,12 @@ class SentenceSource:
         batch_size: int,
         seed: int | None,
         batch_by: BatchBy = "tokens",
+        few_shapes: bool = False,
     ) -> None:
+        """Args:
+        few_shapes: batches of a number of sentences too are padded to one of `SHAPES` lengths.
+        """
+        self.few_shapes = few_shapes
         self.corpus = corpus
         self.tokenizer = tokenizer
         self.room = max_length - 2
@@ -73,6 +78,8 @@ class SentenceSource:
         sentences, kind = self._batches[place]
         lengths_B1 = self.lengths[sentences][:, None]
         width = max(kind, int(lengths_B1.max()) + 2)
+        if self.few_shapes and not kind:
+            width = one_of_few(width, self.room + 2, SHAPES)
         column_T = np.arange(width)
         own_BT = (column_T >= 1) & (column_T <= lengths_B1)
         ids_BT = np.full(own_BT.shape, self.tokenizer.pad_id)
@@ -168,7 +175,9 @@ class Shapes:
         return found
 
 
-def least_padding(lengths: NDArray[np.int64], counts: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+def least_padding(
+    lengths: NDArray[np.int64], counts: NDArray[np.int64], most: int, rows: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
     """Which lengths to pad to, `most` of them, so that the fewest tokens are padding.
 
     By dynamic programming over the longest length of each shape: the first m lengths in k shapes cost the least over j
@@ -177,6 +186,8 @@ def least_padding(lengths: NDArray[np.int64], counts: NDArray[np.int64], most: i
     Args:
         lengths: (U,) that occur, rising.
         counts: (U,) sentences of each.
+        rows: (U,) falling; where `counts` are of batches, the rows of each, which a shape's batches are all filled up
+            to. None: one.
     """
     if len(lengths) <= most:
         return lengths
@@ -184,6 +195,8 @@ def least_padding(lengths: NDArray[np.int64], counts: NDArray[np.int64], most: i
     cost_JM = ((before[None, 1:] - before[:-1, None]) * lengths).astype(
         np.float64
     )  # lengths J to M in one shape
+    if rows is not None:
+        cost_JM *= rows[:, None]
     cost_JM[np.tril_indices(len(lengths), -1)] = np.inf
     least_M, starts = cost_JM[0], []
     for _ in range(most - 1):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from quartet.data.batch import Batch, Row, RowLengths, collate, framed
+from quartet.data.batch import Batch, Row, RowLengths, collate, framed, one_of_few
 from quartet.data.segments import SegmentedTokens
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -88,8 +88,7 @@ class SpanSource:
         if self._pool is None or self._pool[0] != number:
             self._pool = number, self._draw_pool(np.random.default_rng([self.seed, number]))
         rows = self._pool[1][place]
-        unit = -(-(self.room + 2) // SHAPES)
-        width = min(self.room + 2, -(-max(len(row.ids) for row in rows) // unit) * unit)
+        width = one_of_few(max(len(row.ids) for row in rows), self.room + 2, SHAPES)
         return replace(collate(rows, self.tokenizer.pad_id, width), kind=width)
 
     def _draw_pool(self, random: np.random.Generator) -> list[list[Row]]:

@@ -9,7 +9,7 @@ in it. Input and output share the tables and the projections.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -49,10 +49,16 @@ class AdaptiveEmbedding(nn.Module):
             nn.Parameter(torch.empty(config.dim, width)) for width in widths if div_val > 1
         )
 
-    def members(self, ids: Tensor) -> Iterator[tuple[int, Tensor, Tensor]]:
-        """For each cluster that ids (N,) fall in: its number, where they are, and their rows in its table."""
+    def members(
+        self, ids: Tensor, known: Sequence[Tensor] | None = None
+    ) -> Iterator[tuple[int, Tensor, Tensor]]:
+        """For each cluster that ids (N,) fall in: its number, where they are, and their rows in its table.
+
+        Args:
+            known: where those of each cluster are; None: they are looked for, for which a GPU has to be waited for.
+        """
         for cluster, (low, high) in enumerate(itertools.pairwise(self.edges)):
-            where = ((ids >= low) & (ids < high)).nonzero(as_tuple=True)[0]
+            where = known[cluster] if known else ((ids >= low) & (ids < high)).nonzero(as_tuple=True)[0]
             yield cluster, where, ids[where] - low
 
     def raised(self, rows: Tensor, cluster: int) -> Tensor:
@@ -65,12 +71,28 @@ class AdaptiveEmbedding(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """(...) ids -> (..., D)."""
+        if not ids.is_cpu:
+            return self.looked_up_everywhere(ids)
         flat_N = ids.flatten()
         output_ND = self.tables[0].new_zeros(len(flat_N), self.dim)
         for cluster, where, rows in self.members(flat_N):
             raised = self.raised(F.embedding(rows, self.tables[cluster]), cluster)
             output_ND = output_ND.index_copy(0, where, raised.to(output_ND.dtype))
         output: Tensor = output_ND.reshape(*ids.shape, self.dim)
+        return output
+
+    def looked_up_everywhere(self, ids: Tensor) -> Tensor:
+        """As :meth:`forward`, with every token looked up in every cluster: no number is asked for.
+
+        A GPU would have to be waited for to find out which tokens are whose. All clusters together are little beside
+        one layer.
+        """
+        output: Tensor | None = None
+        for cluster, (low, high) in enumerate(itertools.pairwise(self.edges)):
+            rows = (ids - low).clamp(0, high - low - 1)
+            raised = self.raised(F.embedding(rows, self.tables[cluster]), cluster)
+            output = raised if output is None else torch.where((ids >= low)[..., None], raised, output)
+        assert output is not None, "there is a cluster"
         return output
 
 
@@ -110,10 +132,20 @@ class AdaptiveHead(nn.Module):
             parts.append(tail_N1 + self.inside(hidden_ND, cluster, tokens))
         return torch.cat(parts, dim=-1)
 
-    def loss(self, hidden_ND: Tensor, targets_N: Tensor, tokens: AdaptiveEmbedding) -> Tensor:
-        """(N, D) and (N,) ids -> minus the sum of the targets' log-probabilities, for training."""
+    def loss(
+        self,
+        hidden_ND: Tensor,
+        targets_N: Tensor,
+        tokens: AdaptiveEmbedding,
+        known: Sequence[Tensor] | None = None,
+    ) -> Tensor:
+        """(N, D) and (N,) ids -> minus the sum of the targets' log-probabilities, for training.
+
+        Args:
+            known: where the targets of each cluster are, see :meth:`AdaptiveEmbedding.members`.
+        """
         first_N, total = targets_N, hidden_ND.new_zeros((), dtype=torch.float32)
-        for cluster, where, rows in tokens.members(targets_N):
+        for cluster, where, rows in tokens.members(targets_N, known):
             if cluster:
                 first_N = first_N.index_fill(0, where, tokens.edges[1] + cluster - 1)
                 total = total + self._loss_inside(hidden_ND[where], rows, cluster, tokens)

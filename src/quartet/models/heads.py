@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -39,8 +41,18 @@ class VocabularyHead(nn.Module):
         """(..., D) -> (..., V) log-probabilities."""
         return F.log_softmax(self.logits(hidden_ND, tokens).float(), dim=-1)
 
-    def loss(self, hidden_ND: Tensor, targets_N: Tensor, tokens: nn.Embedding) -> Tensor:
-        """(N, D) and (N,) ids -> minus the sum of the targets' log-probabilities, for training."""
+    def loss(
+        self,
+        hidden_ND: Tensor,
+        targets_N: Tensor,
+        tokens: nn.Embedding,
+        known: Sequence[Tensor] | None = None,
+    ) -> Tensor:
+        """(N, D) and (N,) ids -> minus the sum of the targets' log-probabilities, for training.
+
+        Args:
+            known: of the other kind of head.
+        """
         return summed_cross_entropy(
             self.transform(hidden_ND), tokens.weight, self.bias_V, targets_N, compiled=self.compiled
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -91,10 +92,19 @@ class Network(nn.Module, ABC):
         logprobs: Tensor = self.head.target_logprobs(hidden_ND, targets_N, self.tokens)  # type: ignore[arg-type]
         return logprobs
 
-    def loss(self, hidden_ND: Tensor, targets_N: Tensor) -> Tensor:
-        """(N, D) and (N,) ids -> a scalar, minus the sum of the targets' log-probabilities, for training."""
-        loss: Tensor = self.head.loss(hidden_ND, targets_N, self.tokens)  # type: ignore[arg-type]
+    def loss(self, hidden_ND: Tensor, targets_N: Tensor, known: Sequence[Tensor] | None = None) -> Tensor:
+        """(N, D) and (N,) ids -> a scalar, minus the sum of the targets' log-probabilities, for training.
+
+        Args:
+            known: of an adaptive softmax, where the targets of each cluster are; None: they are looked for.
+        """
+        loss: Tensor = self.head.loss(hidden_ND, targets_N, self.tokens, known)  # type: ignore[arg-type]
         return loss
+
+    @property
+    def edges(self) -> tuple[int, ...]:
+        """The first id of each cluster of an adaptive softmax, and the one after the last; without one, none."""
+        return tuple(self.tokens.edges) if isinstance(self.tokens, AdaptiveEmbedding) else ()
 
     def compile_layers(self) -> None:
         """Let ``torch.compile`` make kernels of each layer and of the loss, in place: parameters keep their names.

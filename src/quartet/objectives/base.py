@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from quartet.data.batch import Batch, RowLengths, closes
+from quartet.data.batch import Batch, RowLengths, Tensors, closes
 from quartet.models.network import Memory, Network
 from quartet.text.tokenizer import is_own
 
@@ -24,7 +24,7 @@ IGNORED = -100
 
 
 @dataclass(frozen=True)
-class Labelled:
+class Labelled(Tensors):
     """A batch with what is asked of it, made before it goes to a device: there nothing has to be counted or found.
 
     Attributes:
@@ -33,6 +33,8 @@ class Labelled:
         places_N: the targets' places, b T + t.
         targets_N: the ids that are right there.
         lengths: tokens of each row, padding apart.
+        clustered_N: of an adaptive softmax, the targets' numbers, those of a cluster together and in their order.
+        cluster_sizes: how many of them each cluster has.
     """
 
     batch: Batch
@@ -40,28 +42,18 @@ class Labelled:
     places_N: Tensor
     targets_N: Tensor
     lengths: NDArray[np.int64]
+    clustered_N: Tensor | None = None
+    cluster_sizes: tuple[int, ...] = ()
+
+    @property
+    def clusters(self) -> Sequence[Tensor] | None:
+        """Where the targets of each cluster are; None: there are no clusters."""
+        return None if self.clustered_N is None else self.clustered_N.split(self.cluster_sizes)
 
     @property
     def part(self) -> int:
         """Number of this part of a step's batch."""
         return self.batch.part
-
-    def to(self, device: torch.device | str) -> Labelled:
-        """On a device; from pinned memory without waiting for it."""
-        return self._moved(lambda tensor: tensor.to(device, non_blocking=True))
-
-    def pin_memory(self) -> Labelled:
-        """In memory that a GPU reads by itself."""
-        return self._moved(Tensor.pin_memory)
-
-    def _moved(self, move: Callable[[Tensor], Tensor]) -> Labelled:
-        return replace(
-            self,
-            batch=self.batch.moved(move),
-            inputs_BT=move(self.inputs_BT),
-            places_N=move(self.places_N),
-            targets_N=move(self.targets_N),
-        )
 
 
 @dataclass(frozen=True)
@@ -142,13 +134,22 @@ class Objective(ABC):
         """
         return float(self.targets(lengths.own, lengths.specials) @ lengths.chances) * lengths.rows
 
-    def label(self, batch: Batch, vocabulary: int, random: RowRandom) -> Labelled:
-        """A batch on the CPU with its inputs and targets."""
+    def label(self, batch: Batch, vocabulary: int, random: RowRandom, edges: Sequence[int] = ()) -> Labelled:
+        """A batch on the CPU with its inputs and targets.
+
+        Args:
+            edges: of an adaptive softmax's clusters, see :attr:`quartet.models.network.Network.edges`.
+        """
         inputs_BT, targets_BT = self.training_pair(batch, vocabulary, random)
         (places_N,) = (targets_BT != IGNORED).flatten().nonzero(as_tuple=True)
-        return Labelled(
-            batch, inputs_BT, places_N, targets_BT.flatten()[places_N], batch.real_BT.sum(dim=1).numpy()
-        )
+        targets_N = targets_BT.flatten()[places_N]
+        labelled = Labelled(batch, inputs_BT, places_N, targets_N, batch.real_BT.sum(dim=1).numpy())
+        if not edges:
+            return labelled
+        cluster_N = np.searchsorted(np.array(edges[1:]), targets_N.numpy(), side="right")
+        sizes = np.bincount(cluster_N, minlength=len(edges) - 1)
+        clustered_N = torch.from_numpy(cluster_N.argsort(kind="stable"))
+        return replace(labelled, clustered_N=clustered_N, cluster_sizes=tuple(sizes.tolist()))
 
     def loss(
         self, network: Network, labelled: Labelled, memory: Memory | None = None
@@ -161,5 +162,5 @@ class Objective(ABC):
         hidden_BTD, memory = network(labelled.inputs_BT, batch.positions_BTP, batch.real_BT, memory)
         hidden_ND = hidden_BTD.flatten(0, 1)[labelled.places_N]
         if torch.is_grad_enabled():
-            return network.loss(hidden_ND, labelled.targets_N), memory
+            return network.loss(hidden_ND, labelled.targets_N, labelled.clusters), memory
         return -network.target_logprobs(hidden_ND, labelled.targets_N).sum(), memory

@@ -9,20 +9,25 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional as F
 
+from quartet.data.batch import Tensors, part_edges
+from quartet.data.sentences import least_padding
 from quartet.errors import InputError
 from quartet.nbest.formats.text_file import read_text
 from quartet.recognise.vocabulary import PieceTokenizer
 
-#: A target that counts in no loss.
+#: In the place of a target where nothing is to be predicted.
 IGNORED = -100
+#: Shapes of the batches of an epoch, where they are to be few.
+SHAPES = 16
 #: Sentences that are encoded together: millions at once would fill the memory with the library's objects.
 CHUNK = 10_000
 
@@ -131,54 +136,60 @@ def encode_pairs(text: ParallelText, tokenizer: PieceTokenizer, max_length: int)
 
 
 @dataclass(frozen=True)
-class PairBatch:
-    """Inputs and targets of one step, or of a part of it.
+class PairBatch(Tensors):
+    """Inputs and targets of one step, or of a part of it; where the targets are is found before it goes to a device.
 
     Attributes:
         source_BS: ids with [EOS], padded on the right.
         real_BS: False at padding.
         inputs_BT: the target behind [BOS], padded on the right.
-        targets_BT: the target with [EOS], `IGNORED` at padding.
+        places_N: the targets' places, b T + t.
+        targets_N: the ids that are right there, [EOS] included.
         part: number of this part.
     """
 
     source_BS: Tensor
     real_BS: Tensor
     inputs_BT: Tensor
-    targets_BT: Tensor
+    places_N: Tensor
+    targets_N: Tensor
     part: int
+
+    @classmethod
+    def of(cls, source_BS: Tensor, targets_BT: Tensor, part: int = 0) -> PairBatch:
+        """From the ids of both sides with [EOS], padded on the right, the targets with `IGNORED`."""
+        wanted_BT = targets_BT != IGNORED
+        inputs_BT = F.pad(targets_BT[:, :-1], (1, 0), value=PieceTokenizer.bos_id)
+        inputs_BT[:, 1:].masked_fill_(~wanted_BT[:, 1:], PieceTokenizer.pad_id)
+        (places_N,) = wanted_BT.flatten().nonzero(as_tuple=True)
+        real_BS = source_BS != PieceTokenizer.pad_id
+        return cls(source_BS, real_BS, inputs_BT, places_N, targets_BT.flatten()[places_N], part)
 
     @property
     def targets(self) -> int:
         """How many tokens are predicted."""
-        return int((self.targets_BT != IGNORED).sum())
+        return len(self.targets_N)
 
-    def to(self, device: torch.device | str) -> PairBatch:
-        return replace(
-            self,
-            source_BS=self.source_BS.to(device),
-            real_BS=self.real_BS.to(device),
-            inputs_BT=self.inputs_BT.to(device),
-            targets_BT=self.targets_BT.to(device),
-        )
+    @property
+    def targets_BT(self) -> Tensor:
+        """The targets in their places, `IGNORED` elsewhere."""
+        targets_BT = torch.full_like(self.inputs_BT, IGNORED)
+        targets_BT.view(-1)[self.places_N] = self.targets_N
+        return targets_BT
 
-    def split(self, parts: int) -> list[PairBatch]:
-        """Exactly `parts` batches that together are this one; some have no rows where there are too few."""
-        rows = len(self.source_BS)
-        edges = [rows * part // parts for part in range(parts + 1)]
-        split = []
-        for part, (low, high) in enumerate(itertools.pairwise(edges)):
-            width_S = max(1, int(self.real_BS[low:high].any(dim=0).sum()))
-            width_T = max(1, int((self.targets_BT[low:high] != IGNORED).any(dim=0).sum()))
-            split.append(
-                PairBatch(
-                    self.source_BS[low:high, :width_S],
-                    self.real_BS[low:high, :width_S],
-                    self.inputs_BT[low:high, :width_T],
-                    self.targets_BT[low:high, :width_T],
-                    part,
-                )
-            )
+    def split(self, parts: int, trim: bool = True) -> list[PairBatch]:
+        """Exactly `parts` batches that together are this one; some have no rows where there are too few.
+
+        Args:
+            trim: a part loses the columns that are padding in all of its rows; False: all parts are of one length.
+        """
+        split, targets_BT = [], self.targets_BT
+        for part, (low, high) in enumerate(part_edges(len(self.source_BS), parts)):
+            source, targets = self.source_BS[low:high], targets_BT[low:high]
+            if trim:
+                source = source[:, : max(1, int(self.real_BS[low:high].any(dim=0).sum()))]
+                targets = targets[:, : max(1, int((targets != IGNORED).any(dim=0).sum()))]
+            split.append(PairBatch.of(source, targets, part))
         return split
 
 
@@ -189,11 +200,20 @@ class PairSource:
     stopped training can go on; without a seed (validation) it is fixed.
     """
 
-    def __init__(self, pairs: EncodedPairs, *, batch_tokens: int, seed: int | None) -> None:
+    def __init__(
+        self, pairs: EncodedPairs, *, batch_tokens: int, seed: int | None, few_shapes: bool = False
+    ) -> None:
+        """Args:
+        few_shapes: both sides are padded to one of `SHAPES` lengths, and rows that ask for nothing make all batches of
+            a length equally many: a GPU chooses its kernels anew for each shape. No target changes.
+        """
         self.pairs = pairs
         self.seed = seed
         self.longer = np.maximum(pairs.source.lengths, pairs.target.lengths) + 1
-        self.edges = _edges(np.sort(self.longer), batch_tokens)
+        lengths = np.sort(self.longer)
+        self.edges = _edges(lengths, batch_tokens)
+        #: rows of the batches of each length; none: batches are as large as their pairs
+        self._rows = _rows_by_length(lengths, self.edges) if few_shapes else {}
         self._epoch = -1
         self._batches: list[NDArray[np.int64]] = []
 
@@ -214,14 +234,20 @@ class PairSource:
             self._batches = self._arrange(epoch)
             self._epoch = epoch
         chosen = self._batches[place]
-        eos = PieceTokenizer.eos_id
-        sources = [[*self.pairs.source.row(int(index)).tolist(), eos] for index in chosen]
-        targets = [[*self.pairs.target.row(int(index)).tolist(), eos] for index in chosen]
-        targets_BT = padded(targets, IGNORED)
-        source_BS = padded(sources, PieceTokenizer.pad_id)
-        inputs_BT = padded([[PieceTokenizer.bos_id, *row[:-1]] for row in targets], PieceTokenizer.pad_id)
-        real_BS = source_BS != PieceTokenizer.pad_id
-        return PairBatch(source_BS, real_BS, inputs_BT, targets_BT, 0)
+        eos, pad = PieceTokenizer.eos_id, PieceTokenizer.pad_id
+        source_BS, targets_BT = (
+            padded([[*side.row(int(index)).tolist(), eos] for index in chosen], fill)
+            for side, fill in ((self.pairs.source, pad), (self.pairs.target, IGNORED))
+        )
+        if self._rows:
+            longest = int(self.longer[chosen].max())
+            length, rows = next(shape for shape in self._rows.items() if shape[0] >= longest)
+            source_BS, targets_BT = (
+                F.pad(side, (0, length - side.shape[1], 0, rows - len(side)), value=fill)
+                for side, fill in ((source_BS, pad), (targets_BT, IGNORED))
+            )
+            source_BS[len(chosen) :, 0] = eos  # attention to no key at all would have no value
+        return PairBatch.of(source_BS, targets_BT)
 
     def _arrange(self, epoch: int) -> list[NDArray[np.int64]]:
         """Pairs sorted by length, equally long ones and the batches themselves in a new order each epoch."""
@@ -240,6 +266,23 @@ def padded(rows: Sequence[Sequence[int]], fill: int) -> Tensor:
     """Rows of ids as one (B, longest) tensor, filled on the right."""
     longest = max(len(row) for row in rows)
     return torch.tensor([[*row, *[fill] * (longest - len(row))] for row in rows], dtype=torch.int64)
+
+
+def _rows_by_length(lengths: NDArray[np.int64], edges: Sequence[int]) -> dict[int, int]:
+    """Lengths that batches are padded to, rising, and how many rows each of these has, so that the least is padding.
+
+    Args:
+        lengths: (N,) of all pairs, rising.
+        edges: where they are cut into batches.
+    """
+    longest_N, rows_N = lengths[np.array(edges[1:]) - 1], np.diff(edges)
+    lengths_U, of_batch_N, counts_U = np.unique(longest_N, return_inverse=True, return_counts=True)
+    rows_U = np.zeros_like(lengths_U)
+    np.maximum.at(rows_U, of_batch_N, rows_N)
+    falling_U = np.maximum.accumulate(rows_U[::-1])[::-1]
+    chosen = least_padding(lengths_U, counts_U, SHAPES, falling_U)
+    starts = [0, *(np.searchsorted(lengths_U, chosen) + 1)]
+    return {int(length): int(falling_U[start]) for length, start in zip(chosen, starts, strict=False)}
 
 
 def _edges(lengths: NDArray[np.int64], batch_tokens: int) -> list[int]:

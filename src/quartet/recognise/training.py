@@ -19,12 +19,13 @@ from quartet.config.recognise import TranslatorConfig
 from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.kernels.cross_entropy import summed_cross_entropy
-from quartet.recognise.pairs import IGNORED, EncodedPairs, PairBatch, PairSource
-from quartet.recognise.translation import build, logits, weights
+from quartet.recognise.pairs import EncodedPairs, PairBatch, PairSource
+from quartet.recognise.translation import build, compile_layers, logits, masks, weights
 from quartet.training import randomness
 from quartet.training.callbacks import PlainFile, Progress, Report, ResumePoint, Steps
 from quartet.training.divergence import REMEDY, SEEN_TOGETHER, Watch, WatchedModule
 from quartet.training.fit import set_precision, silence_lightning
+from quartet.training.loader import AHEAD, Loader
 from quartet.training.optim import build_optimiser
 
 if TYPE_CHECKING:
@@ -100,24 +101,27 @@ class TranslationModule(WatchedModule):
         self.best: dict[str, Tensor] = {}
         self.tokens = 0
         self.validation_targets = 0
-        self._validation_sum = 0.0
+        self._validation_sum: float | Tensor = 0.0
 
     def loss(self, batch: PairBatch, label_smoothing: float) -> Tensor:
         """Cross-entropy in nats summed over the target tokens, [EOS] included.
 
         Smoothing mixes the target with the uniform distribution over all ids.
         """
+        source_mask, target_mask = masks(batch.real_BS, batch.inputs_BT.shape[1])
         hidden_BTD = self.network.model(
             input_ids=batch.source_BS,
-            attention_mask=batch.real_BS.long(),
+            attention_mask=source_mask,
             decoder_input_ids=batch.inputs_BT,
+            decoder_attention_mask=target_mask,
             use_cache=False,
         ).last_hidden_state
-        wanted_BT = batch.targets_BT != IGNORED
-        hidden_ND, targets_N = hidden_BTD[wanted_BT], batch.targets_BT[wanted_BT]
+        hidden_ND, targets_N = hidden_BTD.flatten(0, 1)[batch.places_N], batch.targets_N
         if torch.is_grad_enabled():
             weight_VD, bias_V = self.network.lm_head.weight, self.network.final_logits_bias[0]
-            return summed_cross_entropy(hidden_ND, weight_VD, bias_V, targets_N, label_smoothing)
+            return summed_cross_entropy(
+                hidden_ND, weight_VD, bias_V, targets_N, label_smoothing, compiled=self.config.compile
+            )
         logits_NV = logits(self.network, hidden_ND)
         return F.cross_entropy(logits_NV, targets_N, reduction="sum", label_smoothing=label_smoothing)
 
@@ -136,11 +140,11 @@ class TranslationModule(WatchedModule):
         self.validation_targets = 0
 
     def validation_step(self, batch: PairBatch, batch_idx: int) -> None:
-        self._validation_sum += self.loss(batch, 0.0).item()
+        self._validation_sum += self.loss(batch, 0.0).double()  # it stays on its device
         self.validation_targets += batch.targets
 
     def on_validation_epoch_end(self) -> None:
-        value = self._validation_sum / max(1, self.validation_targets)
+        value = float(self._validation_sum) / max(1, self.validation_targets)
         self.watch.validation(value, self.global_step)
         if not self.curve or value < min(loss for _, loss in self.curve):
             self.best = {
@@ -179,15 +183,21 @@ class TranslationModule(WatchedModule):
 class _Batches(IterableDataset[PairBatch]):
     """The batches of a source from a step on, each in its parts; `count` of them, or without end."""
 
-    def __init__(self, source: PairSource, start: int, count: int | None, parts: int) -> None:
+    def __init__(
+        self, source: PairSource, start: int, count: int | None, parts: int = 1, trim: bool = True
+    ) -> None:
+        """Args:
+        trim: see :meth:`PairBatch.split`.
+        """
         self.source = source
+        self.trim = trim
         self.steps = itertools.count(start) if count is None else range(start, start + count)
         self.parts = parts
 
     def __iter__(self) -> Iterator[PairBatch]:
         for step in self.steps:
             batch = self.source.batch(step)
-            yield from [batch] if self.parts == 1 else batch.split(self.parts)
+            yield from [batch] if self.parts == 1 else batch.split(self.parts, self.trim)
 
 
 def fit_translator(
@@ -228,7 +238,10 @@ def fit_translator(
     silence_lightning()
     randomness.restart(seed, randomness.INITIALISATION)
     network = build(model, vocabulary)
-    source = PairSource(train, batch_tokens=training.batch_size, seed=seed)
+    if training.compile:
+        compile_layers(network)
+    on_gpu = device.startswith("cuda")
+    source = PairSource(train, batch_tokens=training.batch_size, seed=seed, few_shapes=on_gpu)
     module = TranslationModule(
         network.train(),
         training,
@@ -266,8 +279,10 @@ def fit_translator(
     )
     held_out = PairSource(dev, batch_tokens=training.batch_size, seed=None)
     count = min(held_out.steps_per_epoch, training.validation_batches or held_out.steps_per_epoch)
-    validation = DataLoader(_Batches(held_out, 0, count, 1), batch_size=None)
-    batches = DataLoader(_Batches(source, done, None, training.accumulate), batch_size=None)
+    validation = DataLoader(_Batches(held_out, 0, count), batch_size=None)
+    batches = Loader(
+        _Batches(source, done, None, training.accumulate, trim=not on_gpu), ahead=AHEAD if on_gpu else 0
+    )
     begun = time.perf_counter()
     trainer.fit(module, batches, validation, ckpt_path=str(resume) if done else None, weights_only=True)
     if not module.curve or module.curve[-1][0] != training.steps:

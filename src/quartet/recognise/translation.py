@@ -106,6 +106,31 @@ def _attend(
     return found
 
 
+def masks(real_BS: Tensor, tokens: int) -> tuple[Tensor, Tensor | None]:
+    """What transformers is to be given as the attention masks of source and target.
+
+    On a CPU they are those that its documentation names. It looks at their numbers, to leave a mask out that hides
+    nothing, and a GPU would have to be waited for: there the masks are whole ones, which it takes as they are.
+
+    Args:
+        tokens: of a target.
+    """
+    return (real_BS.long(), None) if real_BS.is_cpu else whole_masks(real_BS, tokens)
+
+
+def whole_masks(real_BS: Tensor, tokens: int) -> tuple[Tensor, Tensor]:
+    """(B, 1, 1, S) and (1, 1, T, T), True where a key may be seen."""
+    causal_TT = torch.ones(tokens, tokens, dtype=torch.bool, device=real_BS.device).tril()
+    return real_BS[:, None, None, :], causal_TT[None, None]
+
+
+def compile_layers(network: MarianMTModel) -> None:
+    """Let ``torch.compile`` make kernels of each layer, in place: parameters keep their names."""
+    torch.compiler.reset()  # what an earlier training of this process compiled is of another network
+    for layer in [*network.model.encoder.layers, *network.model.decoder.layers]:
+        layer.compile(dynamic=True)
+
+
 def parameter_count(network: MarianMTModel) -> int:
     """Trained numbers, each shared one counted once; the positions are fixed."""
     return sum(parameter.numel() for parameter in network.parameters() if parameter.requires_grad)

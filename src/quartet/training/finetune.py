@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from quartet.data.batch import Batch
+from quartet.data.batch import Batch, Tensors
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.tokenizer import is_own
 from quartet.training.tuning import TaskModel, Tuning, seeded, tune
@@ -18,12 +18,9 @@ Labelled = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class _Item:
+class _Item(Tensors):
     batch: Batch
     labels_B: Tensor
-
-    def to(self, device: torch.device) -> _Item:
-        return _Item(self.batch.to(device), self.labels_B.to(device))
 
 
 class _Classifier(TaskModel[Labelled, _Item]):
@@ -42,7 +39,7 @@ class _Classifier(TaskModel[Labelled, _Item]):
 
     def batch(self, examples: Sequence[Labelled]) -> _Item:
         labels_B = torch.tensor([label for _, label in examples])
-        return _Item(self.model.batch([text for text, _ in examples]), labels_B)
+        return _Item(self.shaped(self.model.batch([text for text, _ in examples])), labels_B)
 
     def loss(self, item: _Item) -> Tensor:
         return F.cross_entropy(self(item.batch), item.labels_B)

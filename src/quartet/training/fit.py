@@ -104,21 +104,28 @@ class _Training(IterableDataset[Labelled]):
     """
 
     def __init__(
-        self, source: BatchSource, label: Callable[[Batch, int], Labelled], start: int, rounds: int
+        self,
+        source: BatchSource,
+        label: Callable[[Batch, int], Labelled],
+        start: int,
+        rounds: int,
+        trim: bool,
     ) -> None:
         """Args:
         label: what is asked of a part of a step's batch.
+        trim: a part has no more columns than its rows need, and not one of few lengths, as a GPU wants them.
         """
         self.source = source
         self.label = label
         self.start = start
         self.rounds = rounds
+        self.trim = trim
 
     def __iter__(self) -> Iterator[Labelled]:
         for step in itertools.count(self.start):
             batch = self.source.batch(step)
             pieces = processes.count() * self.rounds
-            parts = [batch] if pieces == 1 else batch.split(pieces)
+            parts = [batch] if pieces == 1 else batch.split(pieces, self.trim)
             first = processes.rank() * self.rounds
             for part in parts[first : first + self.rounds]:
                 yield self.label(part, step)
@@ -240,9 +247,16 @@ def fit(
     done = 0
     if resume.is_file():
         done = int(torch.load(resume, weights_only=True, map_location="cpu", mmap=True)["global_step"])
+    on_gpu = device.startswith("cuda")
     train_source, valid_source = (
         open_source(
-            model, split, tokenizer, batch_size=training.batch_size, seed=order, batch_by=training.batch_by
+            model,
+            split,
+            tokenizer,
+            batch_size=training.batch_size,
+            seed=order,
+            batch_by=training.batch_by,
+            few_shapes=on_gpu,
         )
         for split, order in ((train, seed), (valid, None))
     )
@@ -260,7 +274,7 @@ def fit(
     )
 
     def label(use: int, batch: Batch, step: int) -> Labelled:
-        return objective.label(batch, network.vocabulary, randomness.rows(seed, use, step))
+        return objective.label(batch, network.vocabulary, randomness.rows(seed, use, step), network.edges)
 
     valid_batches = min(
         valid_source.steps_per_epoch, training.validation_batches or valid_source.steps_per_epoch
@@ -297,7 +311,7 @@ def fit(
     validation = DataLoader(_Validation(valid_source, asked, valid_batches), batch_size=None)
     asked = partial(label, randomness.CORRUPTION)
     batches = Loader(
-        _Training(train_source, asked, done, module.rounds), ahead=AHEAD if device.startswith("cuda") else 0
+        _Training(train_source, asked, done, module.rounds, trim=not on_gpu), ahead=AHEAD if on_gpu else 0
     )
     begun = time.perf_counter()
     trainer.fit(

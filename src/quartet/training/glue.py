@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.config.finetuning import Pooling
-from quartet.data.batch import Batch, Row, closes, collate
+from quartet.data.batch import Batch, Row, Tensors, collate
 from quartet.errors import InputError
 from quartet.kernels.dropout import Dropout
 from quartet.scoring.language_model import LanguageModel
-from quartet.scoring.reading import TOKEN_BUDGET
+from quartet.scoring.reading import token_budget
 from quartet.scoring.windows import Window, budgeted
 from quartet.text.tokenizer import is_own
 from quartet.training.tuning import TaskModel, Tuning, seeded, tune
@@ -30,12 +30,9 @@ Predictions = dict[int, dict[str, list[float]]]
 
 
 @dataclass(frozen=True)
-class _Item:
+class _Item(Tensors):
     batch: Batch
     gold_B: Tensor
-
-    def to(self, device: torch.device) -> _Item:
-        return _Item(self.batch.to(device), self.gold_B.to(device))
 
 
 class GlueModel(TaskModel[Labelled, _Item]):
@@ -63,9 +60,7 @@ class GlueModel(TaskModel[Labelled, _Item]):
         if self.pooling == "mean":
             own_BT1 = (is_own(batch.ids_BT) & batch.real_BT)[..., None]
             return (context_BTD * own_BT1).sum(1) / own_BT1.sum(1).clamp(min=1)
-        if self.model.card.model.objective == "clm":
-            return context_BTD[closes(batch.real_BT)]
-        return context_BTD[:, 0]
+        return self.special(context_BTD, batch)
 
     def forward(self, batch: Batch) -> Tensor:
         """(B, labels) logits, or (B, 1) scores."""
@@ -76,7 +71,9 @@ class GlueModel(TaskModel[Labelled, _Item]):
     def batch(self, examples: Sequence[Labelled]) -> _Item:
         rows = collate([row for row, _ in examples], self.model.tokenizer.pad_id)
         gold = [value for _, value in examples]
-        return _Item(rows, torch.tensor(gold, dtype=torch.long if self.labels else torch.float32))
+        return _Item(
+            self.shaped(rows), torch.tensor(gold, dtype=torch.long if self.labels else torch.float32)
+        )
 
     def loss(self, item: _Item) -> Tensor:
         output = self(item.batch)
@@ -93,7 +90,7 @@ class GlueModel(TaskModel[Labelled, _Item]):
         found: list[float] = [0] * len(rows)
         windows = [Window(number, 0, len(row.ids), row) for number, row in enumerate(rows)]
         with torch.inference_mode():
-            for group in budgeted(windows, TOKEN_BUDGET, specials=0):
+            for group in budgeted(windows, token_budget(self.model.device), specials=0):
                 batch = collate([window.row for window in group], self.model.tokenizer.pad_id)
                 output = self(batch.to(self.model.device))
                 if not output.isfinite().all():

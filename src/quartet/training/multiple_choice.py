@@ -15,13 +15,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from quartet.data.batch import Batch, Row, collate
+from quartet.data.batch import Batch, Row, Tensors, collate
 from quartet.data.joined import joined
 from quartet.data.passages import Passage, Spans, in_paragraph, read_passages, sentence_row
 from quartet.data.question_windows import SPECIALS
 from quartet.kernels.dropout import Dropout
 from quartet.scoring.language_model import LanguageModel
-from quartet.scoring.reading import TOKEN_BUDGET
+from quartet.scoring.reading import token_budget
 from quartet.tasks.race.data import ChoiceQuestion
 from quartet.training.joining import frame
 from quartet.training.kept import kept
@@ -123,14 +123,11 @@ def read_choices(
 
 
 @dataclass(frozen=True)
-class _Item:
+class _Item(Tensors):
     """Rows of all options, question by question."""
 
     batch: Batch
     answers_B: Tensor
-
-    def to(self, device: torch.device) -> _Item:
-        return _Item(self.batch.to(device), self.answers_B.to(device))
 
 
 class Chooser(TaskModel[Choices, _Item]):
@@ -144,18 +141,14 @@ class Chooser(TaskModel[Choices, _Item]):
 
     def forward(self, item: _Item) -> Tensor:
         """(B, options) logits."""
-        contextual_RTD = self.contextual(item.batch)
-        places_R = torch.zeros(len(contextual_RTD), dtype=torch.long, device=contextual_RTD.device)
-        if self.model.card.model.objective == "clm":
-            places_R = item.batch.real_BT.sum(1) - 1
-        chosen_RD = contextual_RTD[torch.arange(len(places_R), device=places_R.device), places_R]
+        chosen_RD = self.special(self.contextual(item.batch), item.batch)
         scores_R1: Tensor = self.output(self.dropout(chosen_RD))
         return scores_R1.view(len(item.answers_B), -1)
 
     def batch(self, examples: Sequence[Choices]) -> _Item:
         rows = [row for example in examples for row in example.rows(*self.frame)]
         answers_B = torch.tensor([example.answer for example in examples])
-        return _Item(collate(rows, self.model.tokenizer.pad_id), answers_B)
+        return _Item(self.shaped(collate(rows, self.model.tokenizer.pad_id)), answers_B)
 
     def loss(self, item: _Item) -> Tensor:
         return F.cross_entropy(self(item), item.answers_B)
@@ -200,7 +193,7 @@ def choose(
     found = [0] * len(examples)
     at = 0
     while at < len(order):
-        part = order[at : at + max(1, TOKEN_BUDGET // sizes[order[at]])]
+        part = order[at : at + max(1, token_budget(chooser.model.device) // sizes[order[at]])]
         at += len(part)
         item = chooser.batch([examples[index] for index in part]).to(torch.device(chooser.model.device))
         with torch.inference_mode():

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.arguments import checked_texts
-from quartet.data.batch import Batch
+from quartet.data.batch import Batch, Tensors
 from quartet.models.architectures import build_for
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.tokenizer import is_own
@@ -30,14 +30,11 @@ LabelledPair = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
-class _Item:
+class _Item(Tensors):
     """A batch whose first half are the first sentences and whose second half are the second ones."""
 
     batch: Batch
     labels_B: Tensor
-
-    def to(self, device: torch.device) -> _Item:
-        return _Item(self.batch.to(device), self.labels_B.to(device))
 
 
 class Siamese(TaskModel[LabelledPair, _Item]):
@@ -70,7 +67,7 @@ class Siamese(TaskModel[LabelledPair, _Item]):
     def batch(self, examples: Sequence[LabelledPair]) -> _Item:
         texts = [*(first for first, _, _ in examples), *(second for _, second, _ in examples)]
         labels_B = torch.tensor([label for _, _, label in examples])
-        return _Item(self.model.batch(texts, self.max_length), labels_B)
+        return _Item(self.shaped(self.model.batch(texts, self.max_length)), labels_B)
 
     def loss(self, item: _Item) -> Tensor:
         u_BD, v_BD = self.pooled(item.batch).chunk(2)

@@ -16,11 +16,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from quartet.data.batch import Batch, collate
+from quartet.data.batch import Batch, Tensors, collate
 from quartet.data.passages import Spans, read_passages
 from quartet.data.question_windows import SPECIALS, QuestionWindow, windows
 from quartet.scoring.language_model import LanguageModel
-from quartet.scoring.reading import TOKEN_BUDGET
+from quartet.scoring.reading import token_budget
 from quartet.tasks.squad.data import Question
 from quartet.tasks.squad.metrics import Prediction
 from quartet.training.joining import frame
@@ -50,13 +50,10 @@ class SpanReading:
 
 
 @dataclass(frozen=True)
-class _Item:
+class _Item(Tensors):
     batch: Batch
     allowed_BT: Tensor
     targets_B2: Tensor
-
-    def to(self, device: torch.device) -> _Item:
-        return _Item(self.batch.to(device), self.allowed_BT.to(device), self.targets_B2.to(device))
 
 
 class SpanReader(TaskModel[QuestionWindow, _Item]):
@@ -73,7 +70,8 @@ class SpanReader(TaskModel[QuestionWindow, _Item]):
         return logits_BT2.masked_fill(~item.allowed_BT[..., None], -torch.inf)
 
     def batch(self, examples: Sequence[QuestionWindow]) -> _Item:
-        batch = collate([example.row(*self.frame) for example in examples], self.model.tokenizer.pad_id)
+        rows = [example.row(*self.frame) for example in examples]
+        batch = self.shaped(collate(rows, self.model.tokenizer.pad_id))
         allowed_BT = torch.zeros_like(batch.real_BT)
         for row, example in enumerate(examples):
             allowed_BT[row, example.first : len(example) - 1] = True
@@ -177,7 +175,7 @@ def answer(
     order = sorted(examples, key=lambda example: -len(example))
     at = 0
     while at < len(order):
-        part = order[at : at + max(1, TOKEN_BUDGET // len(order[at]))]
+        part = order[at : at + max(1, token_budget(reader.model.device) // len(order[at]))]
         at += len(part)
         with torch.inference_mode():
             logits_BT2 = (

@@ -6,20 +6,21 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
-from torch.utils.data import DataLoader, IterableDataset
+from torch.utils.data import IterableDataset
 
 from quartet.config.training import TrainingConfig
-from quartet.data.batch import Batch
+from quartet.data.batch import Batch, Tensors, one_of_few
 from quartet.scoring.language_model import LanguageModel
 from quartet.training import randomness
 from quartet.training.divergence import SEEN_TOGETHER, Watch, WatchedModule
 from quartet.training.fit import set_precision, silence_lightning
+from quartet.training.loader import AHEAD, Loader
 from quartet.training.optim import build_optimiser
 
 if TYPE_CHECKING:
@@ -50,11 +51,8 @@ class Tuning:
         return cls(settings.epochs, settings.batch_size, settings.learning_rate, settings.warmup, seed)
 
 
-class Movable(Protocol):
-    """What a task makes of some examples: tensors that can go to a device together."""
-
-    def to(self, device: torch.device) -> Any: ...
-
+#: Lengths that the batches of a tuning are padded to on a GPU. With the short batch of an epoch these are 16 shapes.
+LENGTHS = 15
 
 #: What to do about a tuning that diverges.
 REMEDY = "lower its learning_rate, or let it rise over more steps (warmup)"
@@ -63,7 +61,7 @@ REMEDY = "lower its learning_rate, or let it rise over more steps (warmup)"
 Progress = Callable[[int, int], None]
 
 Example = TypeVar("Example")
-Item = TypeVar("Item", bound=Movable)
+Item = TypeVar("Item", bound=Tensors)
 
 
 class TaskModel(nn.Module, ABC, Generic[Example, Item]):
@@ -90,6 +88,23 @@ class TaskModel(nn.Module, ABC, Generic[Example, Item]):
     def contextual(self, batch: Batch) -> Tensor:
         """(B, T, D): each token in its context; an MLM reads the intact input, a causal network from the left."""
         return self.model.objective.states(self.network, batch, masked=False).contextual_BTD
+
+    def special(self, context_BTD: Tensor, batch: Batch) -> Tensor:
+        """(B, D): of each row's states that of the special token that has read all of it.
+
+        It is the first one, or a causal network's last one.
+        """
+        if self.model.card.model.objective != "clm":
+            return context_BTD[:, 0]
+        rows_B = torch.arange(len(context_BTD), device=context_BTD.device)
+        return context_BTD[rows_B, batch.real_BT.sum(1) - 1]
+
+    def shaped(self, batch: Batch) -> Batch:
+        """A batch to train on; for a GPU, which chooses its kernels anew for each shape, of one of few lengths."""
+        if not self.model.device.startswith("cuda"):
+            return batch
+        width = one_of_few(batch.ids_BT.shape[1], self.model.card.model.max_length, LENGTHS)
+        return batch.widened(width, self.model.tokenizer.pad_id)
 
 
 def tune(
@@ -138,7 +153,8 @@ def tune(
     )
     module = _Module(task, training, settings.seed, steps, after_epoch, progress)
     module.train()
-    trainer.fit(module, DataLoader(_Shuffled(task, examples, settings), batch_size=None))
+    ahead = AHEAD if device.startswith("cuda") else 0
+    trainer.fit(module, Loader(_Shuffled(task, examples, settings), ahead))
     module.watch.weights(task.named_parameters(), training.steps)
     task.eval().to(device)
 
