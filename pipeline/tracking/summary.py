@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from statistics import fmean
@@ -142,7 +142,9 @@ def mark(store: Store, present: Mapping[str, str]) -> None:
 
 
 def earlier_name(system: str, had: Mapping[str, str], now: Mapping[str, str] | None) -> str:
-    """The name of a row that is no longer current, what differs first: ``layers=1 tta``.
+    """The name of a row that is no longer current, what differs first: ``layers=1 tta``, ``rerank.score=sum tta``.
+
+    MLflow's column of names is narrow: of a setting there is as little as no other setting ends in.
 
     Args:
         had: its settings.
@@ -153,7 +155,11 @@ def earlier_name(system: str, had: Mapping[str, str], now: Mapping[str, str] | N
     differs = [key for key in had if key in now and had[key] != now[key]]
     if not differs:
         return f"earlier {system}"
-    words = [f"{key.removeprefix('models.')}={had[key]}" for key in differs[:NAMED]]
+    ends = Counter(key.rpartition(".")[2] for key in had)
+    words = []
+    for key in differs[:NAMED]:
+        end = key.rpartition(".")[2]
+        words.append(f"{end if ends[end] == 1 else key.removeprefix('models.')}={had[key]}")
     return " ".join([*words, *(["..."] if len(differs) > NAMED else []), system])[:MOST_NAME]
 
 
@@ -362,6 +368,7 @@ def settings_of(params: Params, system: str) -> dict[str, str]:
     for name, task in params.tasks.items():
         if any(task.kind in stage_named(stage).sets for stage, _ in own):
             found |= settings_under(params, f"tasks.{name}", f"tasks.{name}")
+            found.pop(f"tasks.{name}.license", None)  # no figure depends on it
     for instance in own:
         found |= stage_params(params, *instance)
     return found

@@ -18,7 +18,7 @@ from pipeline.tracking.mlflow import open_store
 from pipeline.tracking.models import EXAMPLE
 from pipeline.tracking.runs import tell
 from pipeline.tracking.stage import stage_run
-from pipeline.tracking.summary import settings_of
+from pipeline.tracking.summary import earlier_name, settings_of
 from quartet.files import write_json
 from quartet.results import Measure, Result, rows_of, write_results
 from quartet.text.encoded import EncodedCorpus
@@ -256,6 +256,14 @@ def test_the_view_shows_the_present_state_and_names_what_an_earlier_one_had(para
     assert set(rows_in_mlflow(read_params())) == {"oracle"} and "removed tta" in names()
 
 
+def test_a_name_has_as_little_of_a_setting_as_tells_it() -> None:
+    had = {"models.training.steps": "600", "squad.epochs": "2", "race.epochs": "3", "seeds": "[1]"}
+    now = {**had, "models.training.steps": "900"}
+    assert earlier_name("tta", had, now) == "steps=600 tta"
+    assert earlier_name("tta", had, {**had, "squad.epochs": "4"}) == "squad.epochs=2 tta"
+    assert earlier_name("tta", had, dict.fromkeys(had, "")) == "steps=600 squad.epochs=2 ... tta"
+
+
 def test_an_experiment_that_dvc_runs_in_a_copy_is_not_the_present_state(
     params: Params, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,6 +289,7 @@ def test_a_row_has_all_settings_that_its_figures_depend_on(params: Params) -> No
     )
     assert {"corpora.wikipedia-sample.limit", "nbest.sample-speech.format", "seeds"} <= set(found)
     assert not [key for key in found if key.startswith(("trainer", "workers", "ngrams"))]
+    assert not [key for key in found if key.endswith("license")]
     assert "models.layers" not in settings_of(params, "oracle") and "ngrams.order" in settings_of(
         params, "ngram-3"
     )
