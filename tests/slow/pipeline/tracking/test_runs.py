@@ -319,7 +319,7 @@ def test_writers_at_the_same_time_lose_nothing(
 
 def test_telemetry_is_off_whoever_imports_mlflow() -> None:
     code = (
-        "import pipeline.mlflow, os, mlflow.telemetry.client as client;"
+        "import pipeline.tracking.mlflow, os, mlflow.telemetry.client as client;"
         "print(os.environ['MLFLOW_DISABLE_TELEMETRY'], os.environ['DO_NOT_TRACK'], client.get_telemetry_client())"
     )
     environment = {
