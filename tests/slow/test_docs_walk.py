@@ -155,6 +155,32 @@ def test_ablations(walk: Walk) -> None:
     assert walk.run("git branch --show-current").strip() == "main"
 
 
+def test_two_ablations_merged(walk: Walk) -> None:
+    """Anna's is of a model, Ben's of an n-gram: the merge has both; what Ben ran is in a cache that they share."""
+    tiny = walk.shorten("presets/tiny.yaml")
+    (walk.folder / "params.yaml").write_text(tiny.replace("experiment: tiny", "experiment: sample"))
+    walk.save()
+    walk.run("dvc repro && git add -A && git commit -qm run")
+    for branch, edit in (("ben", "s/order: 3/order: 2/"), ("anna", "0,/steps: 30/s//steps: 31/")):
+        walk.run(f"git switch -q -c {branch} main && dvc checkout && sed -i '{edit}' params.yaml")
+        walk.run(f"dvc repro && git add -A && git commit -qm {branch}")
+    page = (ROOT / "docs" / "teams.md").read_text(encoding="utf-8")
+    lines = next(lines_of(*block) for block in FENCE.findall(page) if "git merge ben" in block[1])
+    merge, *rest = [line.partition("#")[0].strip() for line in lines]
+    assert "CONFLICT" in walk.run(f"{merge} || true")
+    lock = (walk.folder / "dvc.lock").read_bytes()
+    walk.run("! dvc repro")
+    assert (walk.folder / "dvc.lock").read_bytes() == lock, "it is left to its user"
+    said = {line: walk.run(line.replace("git commit", "git commit --no-edit")) for line in rest}
+    assert "Stage 'ngram@ngram-3' is cached" in said["dvc repro"]
+    assert "Stage 'pretrain@tta' didn't change" in said["dvc repro"]
+    assert "Running stage 'report'" in said["dvc repro"]
+    settings = read_yaml(walk.folder / "params.yaml")
+    assert settings["ngrams"]["ngram-3"]["order"] == 2
+    assert settings["models"]["tta"]["training"]["steps"] == 31
+    assert "up to date" in walk.run("dvc status") and not walk.run("git status --porcelain")
+
+
 def test_a_corpus_of_ones_own(walk: Walk) -> None:
     text = (ROOT / "docs" / "corpus.md").read_text(encoding="utf-8")
     for section in ("corpora", "tokenizers"):
