@@ -108,9 +108,13 @@ def random_model(
 
 @torch.inference_mode()
 def plain_score(model: LanguageModel, text: str) -> float:
-    """The score of one text by the network's own forward, every token to its end, and the whole softmax."""
+    """The score of one text by the network's own forward, every token to its end, and the whole softmax.
+
+    What its unknown tokens cost beside [UNK] is in it, as :meth:`quartet.scoring.unknown.ScoresTexts.score` has it.
+    """
     batch = model.batch([text]).to(model.device)
     wanted_BT = model.objective.predicted(batch)
     states = model.objective.states(model.network, batch)
     logprobs_NV = model.network.logprobs(states.predictive_BTD[wanted_BT])
-    return float(logprobs_NV.gather(1, batch.ids_BT[wanted_BT][:, None]).sum())
+    read = float(logprobs_NV.gather(1, batch.ids_BT[wanted_BT][:, None]).sum())
+    return read + sum(model.unknown_tokens([text])[0].spread)

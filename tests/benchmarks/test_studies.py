@@ -32,8 +32,8 @@ def setup(tmp_path: Path) -> Setup:
 @pytest.mark.parametrize("name", ["tta", "unilm", "bilm"])
 def test_the_plain_score_is_the_score(setup: Setup, name: str) -> None:
     model = setup.model(name)
-    text = SENTENCES[1]
-    assert plain_score(model, text) == pytest.approx(model.score([text])[0], abs=1e-4)
+    for text in (SENTENCES[1], f"{SENTENCES[1]} ☃ {SENTENCES[2]}"):
+        assert plain_score(model, text) == pytest.approx(model.score([text])[0], abs=1e-4)
 
 
 def test_one_by_one_leaves_the_batched_model_as_it_was(setup: Setup) -> None:
