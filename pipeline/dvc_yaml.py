@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import functools
 import itertools
-import operator
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 
+from pipeline.evaluations import KINDS
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import TASK_STAGES, Params
+from pipeline.params import Params
 from pipeline.tracking.progress import say
 from quartet.files import TEMPORARY
 
@@ -90,7 +90,9 @@ def _names(params: Params, template: str) -> list[str]:
     """The names of a map's entries, or those in a list."""
     found = TEMPLATE.fullmatch(template)
     assert found is not None, template
-    entries: Iterable[str] = operator.attrgetter(found[1])(params)
+    entries: Any = params
+    for key in found[1].split("."):
+        entries = entries[key] if isinstance(entries, dict) else getattr(entries, key)
     return list(entries)
 
 
@@ -115,7 +117,7 @@ def expected_outputs(params: Params, layout: Layout) -> set[Path]:
     made = {layout.base / path for path in outputs(params)}
     sets = {layout.task(task.kind, name) for name, task in params.tasks.items()}
     sets |= {layout.all_tasks / MANIFEST}
-    sets |= {layout.catalogue(layout.tasks(kind)) for kinds in TASK_STAGES.values() for kind in kinds}
+    sets |= {layout.catalogue(layout.tasks(kind)) for kind in KINDS}
     return {path for path in made if path.is_relative_to(layout.artifacts)} - {layout.all_tasks} | sets
 
 
@@ -140,7 +142,7 @@ def set_apart(params: Params, layout: Layout) -> None:
 
 def present(layout: Layout) -> Iterator[Path]:
     """What lies where outputs do."""
-    kinds = {layout.tasks(kind) for kinds in TASK_STAGES.values() for kind in kinds}
+    kinds = {layout.tasks(kind) for kind in KINDS}
     for place in (*WITHIN, *places(ARTIFACTS)):
         for path in sorted(layout.artifacts.glob(place)):
             if place != SETS and path not in kinds and not path.name.startswith(TEMPORARY):

@@ -71,7 +71,7 @@ def systems(params: Params, layout: Layout) -> dict[str, RerankedSystem]:
     """
     return {
         system_name(model, reading): RerankedSystem(model, reading, tuple(seeds))
-        for model in params.evaluate.rerank
+        for model in params.evaluate["rerank"]
         for reading, seeds in read_json(layout.systems(model)).items()
     }
 

@@ -26,28 +26,6 @@ from quartet.config.training import Trainer
 from quartet.config.types import STRICT, Count, Size, Text
 from quartet.errors import InputError, nearest
 
-TaskKind = Literal[
-    "documents-similarity",
-    "word-similarity",
-    "classification",
-    "sts",
-    "glue",
-    "nli",
-    "squad",
-    "race",
-    "blimp",
-]
-#: Which kinds of tasks a list under ``evaluate:`` runs; one of them at least must be there.
-TASK_STAGES: dict[str, tuple[TaskKind, ...]] = {
-    "sts": ("documents-similarity", "sts"),
-    "wordsim": ("word-similarity",),
-    "finetune": ("classification",),
-    "glue": ("glue",),
-    "nli": ("nli",),
-    "squad": ("squad",),
-    "race": ("race",),
-    "blimp": ("blimp",),
-}
 #: The sections whose keys are names, beside ``tasks``.
 NAMED = (
     *("corpora", "tokenizers", "models", "pretrained", "ngrams"),
@@ -65,30 +43,15 @@ class Data:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Evaluate:
-    """Which models go through which evaluation."""
-
-    rerank: list[str]
-    sts: list[str]
-    wordsim: list[str]
-    finetune: list[str]
-    glue: list[str]
-    nli: list[str]
-    squad: list[str]
-    race: list[str]
-    blimp: list[str]
-    attention: list[str]
-
-
-@dataclass(frozen=True, kw_only=True, config=STRICT)
 class Task:
     """An entry of ``tasks:``; ``files`` maps the roles that the kind's reader wants to what is fetched.
 
     Attributes:
+        kind: a name of `quartet.tasks.kinds.KINDS`.
         format: which published set it is, for the kinds that have several (see src/quartet/tasks).
     """
 
-    kind: TaskKind
+    kind: Text
     format: Text | None = None
     license: Text
     files: dict[str, Source]
@@ -100,7 +63,8 @@ class Params:
 
     ``threads`` 0 means all cores, ``device`` auto CUDA where there is one: both leave the rounding to the machine.
     ``bootstrap`` is the number of resamplings behind each interval. ``trainer``, ``workers`` (the processes that
-    segment and encode text, 0: one a core) and ``executor`` are no stage's: they change no outcome.
+    segment and encode text, 0: one a core) and ``executor`` are no stage's: they change no outcome. ``evaluate`` has a
+    list for each of `pipeline.evaluations.EVALUATIONS`: the models that go through it.
     """
 
     experiment: str
@@ -122,7 +86,7 @@ class Params:
     vectors: dict[str, Vectors]
     nbest: dict[str, NBestLists]
     tasks: dict[str, Task]
-    evaluate: Evaluate
+    evaluate: dict[str, list[str]]
     bootstrap: Count
     perplexity: Perplexity
     rerank: Rerank

@@ -8,8 +8,6 @@ code that those stages depend on.
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 import json
 import os
 import re
@@ -18,8 +16,9 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from pipeline.evaluations import EVALUATIONS, KINDS
 from pipeline.layout import CATALOGUE
-from pipeline.params import NAMED, TASK_STAGES, Params
+from pipeline.params import NAMED, Params
 from pipeline.run import DVC_STAGE
 from quartet.config.loading import checked, read_yaml
 from quartet.errors import InputError, nearest
@@ -46,6 +45,12 @@ def read_params(path: str | Path = "params.yaml") -> Params:
 
 
 def _check_names(params: Params, place: str) -> None:
+    for name in params.evaluate:
+        if name not in EVALUATIONS:
+            raise InputError(f"{place}: evaluate.{name}", "unknown key", nearest(name, EVALUATIONS, "key"))
+    for name in EVALUATIONS:
+        if name not in params.evaluate:
+            raise InputError(f"{place}: evaluate.{name}", "missing", "write [] for none")
     named = [("experiment", params.experiment)]
     for section in (*NAMED, "tasks"):
         named += [(f"{section}.{name}", name) for name in getattr(params, section)]
@@ -75,12 +80,6 @@ def _check_names(params: Params, place: str) -> None:
             )
 
 
-def others_of(params: Params) -> dict[str, list[str]]:
-    """The evaluations that others than the trained models may go through, with those others."""
-    scorers = [*params.pretrained, *params.ngrams]
-    return {"rerank": scorers, "blimp": scorers, "sts": list(params.pretrained)}
-
-
 def _check_references(params: Params, place: str) -> None:
     """Every name that an entry mentions must be an entry."""
 
@@ -101,29 +100,31 @@ def _check_references(params: Params, place: str) -> None:
     for key, ngram in params.ngrams.items():
         known(f"ngrams.{key}.corpus", ngram.corpus, {**params.corpora}, "corpus")
         known(f"ngrams.{key}.tokenizer", ngram.tokenizer, {**params.tokenizers}, "tokenizer")
-    lists = {f"evaluate.{stage}": names for stage, names in dataclasses.asdict(params.evaluate).items()}
-    lists["runtime.models"] = params.runtime.models
-    for where, names in lists.items():
+    for key, task in params.tasks.items():
+        known(f"tasks.{key}.kind", task.kind, dict.fromkeys(KINDS), "kind")
+    lists = [(f"evaluate.{name}", params.evaluate[name], one.others) for name, one in EVALUATIONS.items()]
+    for where, names, others in [*lists, ("runtime.models", params.runtime.models, ())]:
         for name in names:
-            others = [entries for stage, entries in others_of(params).items() if where == f"evaluate.{stage}"]
-            known(where, name, {**params.models, **dict.fromkeys(itertools.chain(*others))}, "model")
+            known(
+                where, name, {key: 0 for one in ("models", *others) for key in getattr(params, one)}, "model"
+            )
             if names.count(name) > 1:
                 raise InputError(f"{place}: {where}", f"{name!r} is listed twice")
     for pair in params.rerank.combine:
-        alone = {**dict.fromkeys(params.evaluate.rerank)}
+        alone = {**dict.fromkeys(params.evaluate["rerank"])}
         intact = {system_name(name, INTACT): name for name in alone}
         for name in pair:
             known("rerank.combine", intact.get(name, name), alone, "system")
-    if params.evaluate.rerank and not params.nbest:
+    if params.evaluate["rerank"] and not params.nbest:
         raise InputError(
             f"{place}: evaluate.rerank", "there are no lists to rerank", "fill nbest, or empty this list"
         )
     kinds = {task.kind for task in params.tasks.values()}
-    for stage, wanted in TASK_STAGES.items():
-        if lists[f"evaluate.{stage}"] and not kinds.intersection(wanted):
+    for name, one in EVALUATIONS.items():
+        if params.evaluate[name] and one.sets and not kinds.intersection(one.sets):
             raise InputError(
-                f"{place}: evaluate.{stage}",
-                f"no task is of the kind {' or '.join(wanted)}",
+                f"{place}: evaluate.{name}",
+                f"no task is of the kind {' or '.join(one.sets)}",
                 "add one under tasks, or empty this list",
             )
 

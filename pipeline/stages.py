@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline import dvc_yaml
+from pipeline.evaluations import EVALUATIONS, KINDS
 from pipeline.layout import MANIFEST, REPORT, TOKENIZER, Layout, pairs
-from pipeline.params import TASK_STAGES, Params, TaskKind
+from pipeline.params import Params
 from quartet.results import Result, read_results
 
 Place = Callable[[Layout, Params, str], Path]
@@ -60,7 +61,7 @@ class Stage:
     of_models: bool = False
     live: bool = False
     lists: bool = False
-    sets: tuple[TaskKind, ...] = ()
+    sets: tuple[str, ...] = ()
     manifest: Place | None = None
     curve: Place | None = None
     files: Files | None = None
@@ -72,19 +73,17 @@ class Stage:
         return self.live and bool(self.sets)
 
 
-def evaluation(
-    stage: str,
-    *metrics: str,
-    table: str = "",
-    live: bool = False,
-    files: Files | None = None,
-) -> Stage:
-    """What a list under ``evaluate:`` runs on sets: an instance a model, judged by the first metric that a set has."""
-    headline = Headline(table or stage, metrics)
-    return Stage(headline=headline, of_models=True, live=live, sets=TASK_STAGES[stage], files=files)
+def evaluation(name: str) -> Stage:
+    """What a list under ``evaluate:`` runs on sets: an instance a model."""
+    one = EVALUATIONS[name]
+    return Stage(
+        headline=Headline(one.table or name, one.judged_by),
+        of_models=True,
+        live=one.tunes,
+        sets=one.sets,
+        files=(lambda layout, model: {layout.artifacts / one.keeps / model: name}) if one.keeps else None,
+    )
 
-
-EVERY_SET = tuple(kind for kinds in TASK_STAGES.values() for kind in kinds)
 
 #: The stages that leave a record, in the pipeline's order, and the report, which comes last.
 STAGES: dict[str, Stage] = {
@@ -132,34 +131,18 @@ STAGES: dict[str, Stage] = {
         tag=("made_by", "estimator"),
     ),
     "rerank": Stage(
-        headline=Headline("rerank", ("wer", "bleu"), by_metric=True),
+        headline=Headline("rerank", EVALUATIONS["rerank"].judged_by, by_metric=True),
         of_models=True,
         lists=True,
         files=lambda layout, name: {layout.wer_curve(name): None},
     ),
     "combine": Stage(lists=True),
     "compare": Stage(lists=True),
-    "sts": evaluation("sts", "pearson"),
-    "wordsim": evaluation("wordsim", "spearman"),
-    "finetune": evaluation("finetune", "accuracy", table="classification"),
-    "glue": evaluation(
-        "glue",
-        *("matthews", "f1", "spearman", "accuracy"),
-        live=True,
-        files=lambda layout, name: {layout.glue(name): "glue"},
-    ),
-    "nli": evaluation("nli", "accuracy", live=True),
-    "squad": evaluation(
-        "squad", "f1", live=True, files=lambda layout, name: {layout.predictions("squad", name): "squad"}
-    ),
-    "race": evaluation(
-        "race", "accuracy", live=True, files=lambda layout, name: {layout.predictions("race", name): "race"}
-    ),
-    "blimp": evaluation("blimp", "accuracy"),
+    **{name: evaluation(name) for name, one in EVALUATIONS.items() if one.sets},
     "attention": Stage(of_models=True, files=lambda layout, name: {layout.attention(name): None}),
-    "baselines": Stage(lists=True, sets=EVERY_SET),
+    "baselines": Stage(lists=True, sets=KINDS),
     "vectors": Stage(
-        sets=TASK_STAGES["sts"], manifest=lambda layout, _, name: layout.vectors(name) / MANIFEST
+        sets=EVALUATIONS["sts"].sets, manifest=lambda layout, _, name: layout.vectors(name) / MANIFEST
     ),
     "runtime": Stage(record=lambda layout, *_: layout.timed),
 }

@@ -2,43 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import Params, Task, TaskKind
+from pipeline.params import Params, Task
 from pipeline.tracking.progress import say
 from quartet.errors import InputError, nearest
 from quartet.files import read_json
-from quartet.tasks.classification.data import read_labelled
 from quartet.tasks.files import Format
-from quartet.tasks.published import KINDS as PUBLISHED
-from quartet.tasks.sts.data import read_lee
-from quartet.tasks.wordsim.data import read_word_pairs
+from quartet.tasks.kinds import KINDS
 
 #: A set as its evaluation takes it: what the kind's reader gives, or the examples of each role by the role's name.
 TaskSet = Any
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of task whose sets consist of several files that are read together.
-
-    Attributes:
-        roles: of the files, in the order in which `read` takes them.
-    """
-
-    roles: tuple[str, ...]
-    read: Callable[..., TaskSet]
-
-
-KINDS: dict[TaskKind, Kind] = {
-    "documents-similarity": Kind(("texts", "similarities"), read_lee),
-    "word-similarity": Kind(("pairs",), read_word_pairs),
-    "classification": Kind(("texts",), read_labelled),
-}
 
 
 def published(name: str, task: Task) -> Format[Any] | None:
@@ -48,8 +25,8 @@ def published(name: str, task: Task) -> Format[Any] | None:
         InputError: the kind has formats and the entry names none of them, or it has none and the entry names one.
     """
     place = f"params.yaml: tasks.{name}.format"
-    formats = PUBLISHED.get(task.kind)
-    if formats is None:
+    formats = KINDS[task.kind].formats
+    if not formats:
         if task.format is not None:
             raise InputError(place, f"means nothing for kind {task.kind}", "take it out")
         return None
@@ -80,10 +57,10 @@ def check_roles(params: Params, name: str) -> None:
         )
 
 
-def file_name(role: str, source: str, kind: TaskKind) -> str:
+def file_name(role: str, source: str, kind: str) -> str:
     """What the file of a role is called here: readers of published sets tell forms apart by their endings."""
     endings = Path(source).suffixes
-    if kind in KINDS or not endings:
+    if not KINDS[kind].formats or not endings:
         return role
     return role + "".join(endings[-2:] if endings[-1] == ".gz" else endings[-1:])
 
@@ -94,16 +71,17 @@ def read_task(folder: Path, name: str, task: Task) -> TaskSet:
     Raises:
         InputError: a file is missing or malformed; it names the file and the line.
     """
-    form = published(name, task)
+    form, kind = published(name, task), KINDS[task.kind]
     if form is None:
-        return KINDS[task.kind].read(*(folder / role for role in KINDS[task.kind].roles))
+        assert kind.read is not None
+        return kind.read(*(folder / role for role in kind.roles))
     return {
         role: list(form.read(folder / file_name(role, source.source, task.kind)))
         for role, source in task.files.items()
     }
 
 
-def sets_of(kind: TaskKind, params: Params, layout: Layout) -> Iterator[tuple[str, TaskSet]]:
+def sets_of(kind: str, params: Params, layout: Layout) -> Iterator[tuple[str, TaskSet]]:
     """Yield (name, set) of every task of a kind that is there, in the order of params.yaml.
 
     A set that could not be had is passed over with a line; the report says how to get it.

@@ -138,7 +138,7 @@ def curves(params: Params, layout: Layout) -> tuple[dict[str, Curve], dict[tuple
         for name in params.models
     }
     weights: defaultdict[tuple[str, str, str], Curve] = defaultdict(list)
-    for name in params.evaluate.rerank:
+    for name in params.evaluate["rerank"]:
         for row in read_csv(layout.wer_curve(name)):
             place = row["list"], row["split"], row["system"]
             weights[place].append((float(row["weight"]), float(row["value"])))
@@ -154,7 +154,7 @@ def draw(folder: Path, params: Params, layout: Layout, found: list[Result], fact
         "sts": figures.sts_bars(folder / "sts.svg", found, facts),
         "attention": attention_maps(
             folder / "attention.svg",
-            {name: read_article(layout.attention(name)) for name in params.evaluate.attention},
+            {name: read_article(layout.attention(name)) for name in params.evaluate["attention"]},
         ),
     }
     drawn |= overview.draw(folder, training, wer, found, facts)

@@ -25,8 +25,8 @@ def settings() -> None:
         set_apart(params, layout)
         names = {
             layout.all_nbest: sorted(params.nbest),
-            layout.all_rescored: sorted(params.evaluate.rerank),
-            layout.all_attention: sorted(params.evaluate.attention),
+            layout.all_rescored: sorted(params.evaluate["rerank"]),
+            layout.all_attention: sorted(params.evaluate["attention"]),
             layout.all_runtime_inputs: sorted(params.runtime.models),
         }
         for folder, members in names.items():

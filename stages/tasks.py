@@ -10,9 +10,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from pipeline.evaluations import KINDS
 from pipeline.fetch import Unavailable, fetch, tree_sha256
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import TASK_STAGES, Params, Task
+from pipeline.params import Params, Task
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.task_sets import check_roles, file_name, published, read_task
@@ -44,7 +45,7 @@ def tasks() -> None:
                 missing.append(error)
         if missing:
             raise missing[0]
-        for kind in (kind for kinds in TASK_STAGES.values() for kind in kinds):
+        for kind in KINDS:
             members = sorted(name for name, task in params.tasks.items() if task.kind == kind)
             write_json(layout.catalogue(layout.tasks(kind)), members)
         write_json(layout.all_tasks / MANIFEST, manifests)

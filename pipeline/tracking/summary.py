@@ -385,7 +385,7 @@ def stages_of(params: Params, system: str) -> Iterator[Instance]:
         yield "translate", system
     elif system in map(combined_name, params.rerank.combine):
         yield "combine", ""
-        for name in params.evaluate.rerank:
+        for name in params.evaluate["rerank"]:
             if name in system:
                 yield from stages_of(params, name)
     else:

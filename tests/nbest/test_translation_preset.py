@@ -85,7 +85,7 @@ def test_the_lists_are_those_that_the_translators_make() -> None:
     folders = {Path(params.data.root) / lists.folder for lists in params.nbest.values()}
     assert folders == {layout.translations(name) for name in params.translators}
     assert {lists.metric for lists in params.nbest.values()} == {"bleu"}
-    assert set(params.evaluate.rerank) == {*params.models, *params.ngrams}  # Table 2, without BERT
+    assert set(params.evaluate["rerank"]) == {*params.models, *params.ngrams}  # Table 2, without BERT
 
 
 @pytest.mark.parametrize("name", PAPER)

@@ -185,6 +185,17 @@ MISTAKES = {
         "nbest: {}\n",
         "evaluate.rerank",
     ),
+    "a list that there is not": (
+        "  blimp: []",
+        "  blimb: []",
+        "evaluate.blimb: unknown key; the nearest known key is 'blimp'",
+    ),
+    "a list that is missing": ("  nli: []\n", "", "evaluate.nli: missing"),
+    "a kind that there is not": (
+        "kind: classification",
+        "kind: classified",
+        "tasks.polarity.kind: unknown kind 'classified'",
+    ),
     "no task of a kind": (
         "kind: classification",
         "kind: word-similarity",

@@ -20,7 +20,7 @@ from quartet.recognise.audio import read_samples
 from quartet.recognise.utterances import read_utterances
 from quartet.tasks.classification.data import read_labelled
 from quartet.tasks.glue.data import TASKS
-from quartet.tasks.published import KINDS
+from quartet.tasks.kinds import KINDS
 from quartet.tasks.word_vectors import load_vectors
 from quartet.tasks.wordsim.data import read_word_pairs
 from quartet.text.plain import read_text
@@ -61,7 +61,7 @@ def _set(kind: str, form: str, name: str) -> Read:
     """Reads a published set, whose texts must be such that a file can hold them."""
 
     def found(at: Path) -> object:
-        examples = list(KINDS[kind][form].read(at / name))
+        examples = list(KINDS[kind].formats[form].read(at / name))
         write_jsonl(at / "written.jsonl", (vars(one) for one in examples if kind not in ("squad", "race")))
         return examples
 

@@ -164,7 +164,7 @@ def test_settings_that_mean_nothing_are_one_line(
 def test_an_n_gram_reranks_beside_models(layout: Layout, workspace: Path) -> None:
     path = workspace / "params.yaml"
     path.write_text(path.read_text().replace("  rerank: [", "  rerank: [words-3, "))
-    assert read_params().evaluate.rerank[0] == "words-3"
+    assert read_params().evaluate["rerank"][0] == "words-3"
     with pytest.raises(InputError, match=r"words-3: not an n-gram model: it has no model\.arpa\.gz"):
         list(scorers(read_params(), "words-3"))
     with pytest.raises(InputError, match="models: has no entry 'words-4'"):

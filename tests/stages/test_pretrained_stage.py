@@ -119,7 +119,7 @@ def test_its_rows_bear_the_entrys_name_and_say_what_it_is(
     assert {row.system for row in reranked} == {"books"}
     scale = "13.89 M parameters, 5,000 steps, books (18.16 M words), exported as onnx-int8"
     assert {(row.scale, row.device) for row in rows} == {(scale, "cpu")}
-    assert params.evaluate.rerank == ["books"]
+    assert params.evaluate["rerank"] == ["books"]
 
 
 @pytest.mark.parametrize(

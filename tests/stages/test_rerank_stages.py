@@ -89,11 +89,11 @@ def rows_by(rows: list[Result], table: str, split: str, metric: str) -> dict[tup
 
 def run_all(params: Params) -> tuple[Layout, list[Result]]:
     layout = Layout(params.experiment)
-    for name in params.evaluate.rerank:
+    for name in params.evaluate["rerank"]:
         rerank.rerank(name)
     combine.combine_pairs()
     compare.compare_systems()
-    rows = [row for name in params.evaluate.rerank for row in read_results(layout.rows("rerank", name))]
+    rows = [row for name in params.evaluate["rerank"] for row in read_results(layout.rows("rerank", name))]
     rows += read_results(layout.rows("combine")) + read_results(layout.rows("compare"))
     return layout, rows + baselines.first_pass_and_oracle(params, layout)
 
@@ -107,8 +107,8 @@ def written(path: Path) -> tuple[list[str], list[str]]:
 def test_jiwer_on_the_written_files_gives_the_rows(params: Params) -> None:
     layout, rows = run_all(params)
     values = rows_by(rows, "rerank", "test", "wer")
-    pair = "-and-".join(params.evaluate.rerank)
-    one, other = params.evaluate.rerank
+    pair = "-and-".join(params.evaluate["rerank"])
+    one, other = params.evaluate["rerank"]
     alone = [(one, one, 1), (one, one, 2), (one, f"{one}-intact", 2), (other, other, 1)]
     for model, system, seed in alone:
         path = layout.reranked(layout.rescored(model), seed, system, "sample-speech", "test")
@@ -126,7 +126,7 @@ def test_jiwer_on_the_written_files_gives_the_rows(params: Params) -> None:
 def test_unknown_tokens_are_in_the_rows_and_the_scores(
     params: Params, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    layout, (name, _) = Layout(params.experiment), params.evaluate.rerank
+    layout, (name, _) = Layout(params.experiment), params.evaluate["rerank"]
     rerank.rerank(name)
     assert not rows_by(read_results(layout.rows("rerank", name)), "rerank", "test", "oov")
     path = layout.reranked(layout.rescored(name), 1, name, "sample-speech", "test")
@@ -166,7 +166,7 @@ def test_unknown_tokens_are_in_the_rows_and_the_scores(
 
 def test_jiwers_command_on_the_written_texts_gives_the_row(params: Params, tmp_path: Path) -> None:
     layout = Layout(params.experiment)
-    name = params.evaluate.rerank[0]
+    name = params.evaluate["rerank"][0]
     for split in ("dev", "test"):
         path = layout.nbest("sample-speech") / f"{split}.jsonl"
         jsonl.write(path, with_two_letters(jsonl.read(path)))
@@ -185,11 +185,11 @@ def test_jiwers_command_on_the_written_texts_gives_the_row(params: Params, tmp_p
 
 def test_references_have_perplexities_of_the_reading_that_has_any(params: Params) -> None:
     layout = Layout(params.experiment)
-    for name in params.evaluate.rerank:
+    for name in params.evaluate["rerank"]:
         rerank.rerank(name)
-    rows = [row for name in params.evaluate.rerank for row in read_results(layout.rows("rerank", name))]
+    rows = [row for name in params.evaluate["rerank"] for row in read_results(layout.rows("rerank", name))]
     found = rows_by(rows, "reference-perplexity", "test", "pppl")
-    one, other = params.evaluate.rerank
+    one, other = params.evaluate["rerank"]
     assert set(found) == {(one, 1), (one, 2), (other, 1)}, "none of the intact input"
     references = [each.reference for each in jsonl.read(layout.nbest("sample-speech") / "test.jsonl")]
     words = [word for text in references if text for word in text.split()]
@@ -208,7 +208,7 @@ def test_a_killed_reranking_goes_on_and_comes_to_the_same_bytes(
     params: Params, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     layout = Layout(params.experiment)
-    name = params.evaluate.rerank[0]
+    name = params.evaluate["rerank"][0]
     monkeypatch.setattr(engine, "CHUNK", 100)
 
     def outputs() -> dict[str, bytes]:
@@ -306,7 +306,7 @@ def test_lists_of_translations_are_judged_by_bleu(params: Params, workspace: Pat
     )
     layout, rows = run_all(read_params())
     values = rows_by(rows, "rerank", "test", "bleu")
-    for name in params.evaluate.rerank:
+    for name in params.evaluate["rerank"]:
         references, texts = written(layout.reranked(layout.rescored(name), 1, name, "sample-speech", "test"))
         theirs = sacrebleu.corpus_bleu(texts, [references], lowercase=True, tokenize="none")
         assert values[name, 1].value == theirs.score
@@ -323,7 +323,7 @@ def test_a_set_of_lists_can_have_its_own_score_and_grid(params: Params, workspac
     own = "metric: wer\n    score: mean\n    weights: {start: 0.0, stop: 0.3, step: 0.1}"
     (workspace / "params.yaml").write_text(text.replace("metric: wer", own, 1))
     layout, rows = run_all(read_params())
-    one, other = params.evaluate.rerank
+    one, other = params.evaluate["rerank"]
     model = Toy("b", masks=False)
     lines = (
         layout.reranked(layout.rescored(other), 1, other, "sample-speech", "test").read_text().splitlines()
@@ -341,7 +341,7 @@ def test_a_set_of_lists_can_have_its_own_score_and_grid(params: Params, workspac
 
 def test_scores_of_other_lists_are_refused(params: Params) -> None:
     layout = Layout(params.experiment)
-    for name in params.evaluate.rerank:
+    for name in params.evaluate["rerank"]:
         rerank.rerank(name)
     jsonl.write(layout.nbest("sample-speech") / "dev.jsonl", random_lists(60, 99))
     with pytest.raises(ValueError, match=r"has other hypotheses here; run dvc repro"):
@@ -357,9 +357,9 @@ def test_lists_without_any_reference_cannot_be_judged(params: Params) -> None:
 
 def test_a_reading_that_there_is_not_is_named(params: Params, workspace: Path) -> None:
     text = (workspace / "params.yaml").read_text()
-    one, other = params.evaluate.rerank
+    one, other = params.evaluate["rerank"]
     (workspace / "params.yaml").write_text(text.replace(f"[[{one}, {other}]]", f"[[{one}, {other}-intact]]"))
-    for name in params.evaluate.rerank:
+    for name in params.evaluate["rerank"]:
         rerank.rerank(name)
     with pytest.raises(
         ValueError, match=rf"rerank.combine: {other}-intact reranked nothing; there are {one}, "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import shutil
@@ -11,17 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipeline import evaluations
+from pipeline.evaluations import EVALUATIONS
 from pipeline.fetch import fetch
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import TASK_STAGES
 from pipeline.preset import changed_sources
 from pipeline.settings import read_params
-from pipeline.task_sets import KINDS, sets_of
+from pipeline.task_sets import sets_of
 from quartet.config.text import Source
 from quartet.errors import InputError
 from quartet.files import read_json
 from quartet.nbest.formats import jsonl
-from quartet.tasks.published import KINDS as PUBLISHED
+from quartet.tasks.kinds import KINDS
 from quartet.tasks.sts.data import SimilaritySet
 from quartet.tasks.wordsim.data import WordPairs
 from stages.nbest import nbest
@@ -261,14 +261,14 @@ def test_the_catalogue_names_what_there_is_even_where_there_is_nothing(
     text = (workspace / "params.yaml").read_text()
     lists = text[text.index("nbest:") : text.index("evaluate:")]
     text = text.replace(lists, "nbest: {}\ntasks: {}\n")
-    for stage in ("rerank", *TASK_STAGES):
+    for stage in EVALUATIONS:
         text = re.sub(rf"\n  {stage}: \[.*\]", f"\n  {stage}: []", text)
     (workspace / "params.yaml").write_text(text)
     settings()
     tasks()
-    for folder in (layout.all_nbest, *(layout.tasks(kind) for kind in (*KINDS, *PUBLISHED))):
+    for folder in (layout.all_nbest, *(layout.tasks(kind) for kind in KINDS)):
         assert read_json(layout.catalogue(folder)) == []
-    assert set(itertools.chain(*TASK_STAGES.values())) == {*KINDS, *PUBLISHED}
+    assert set(evaluations.KINDS) == set(KINDS)
 
 
 def test_what_nobody_put_among_the_sets_is_set_apart(layout: Layout) -> None:

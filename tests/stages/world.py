@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import TaskKind
 from pipeline.settings import read_params
 from pipeline.tracking.stage import Run, Stopwatch
 from quartet.config.loading import read_yaml
@@ -108,7 +107,7 @@ class World:
         save_model(folder, {"last": state, "best": state}, made.card, self.tokenizer)
         return made
 
-    def task(self, kind: TaskKind, name: str, form: str | None, files: Mapping[str, str]) -> None:
+    def task(self, kind: str, name: str, form: str | None, files: Mapping[str, str]) -> None:
         """A set of the settings, whose files are called as their roles."""
         sources = {file.split(".")[0]: {"source": file, "sha256": None} for file in files}
         task = {"kind": kind, "license": "made up", "files": sources}

@@ -30,7 +30,7 @@ from quartet.recognise.pairs import read_parallel
 from quartet.recognise.utterances import read_utterances
 from quartet.results import read_results
 from quartet.tasks.classification.data import read_labelled
-from quartet.tasks.published import KINDS
+from quartet.tasks.kinds import KINDS
 from quartet.tasks.sts.data import read_lee
 from quartet.tasks.word_vectors import load_vectors
 from quartet.tasks.wordsim.data import read_word_pairs
@@ -124,8 +124,7 @@ def reader(kind: str, file: str) -> Read:
         return lambda at: read(form, Files(at / file, beam=2 if form == "nemo" else None))
     if group == "vectors":
         return lambda at: load_vectors(at / file, form, lowercase=True)  # type: ignore[arg-type]
-    if group in KINDS:
-        sets = KINDS[group]
+    if sets := KINDS[group].formats if group in KINDS else {}:
         form, file = {"forms": "rte", "folder": "race"}.get(form, form), file or "dev"
         return lambda at: list(sets[form].read(at / file))
     if group == "source" and form != "parallel":

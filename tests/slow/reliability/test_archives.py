@@ -27,7 +27,7 @@ READ_ALL = """
 import resource
 from pathlib import Path
 from quartet.errors import InputError
-from quartet.tasks.published import KINDS
+from quartet.tasks.kinds import KINDS
 from quartet.tasks.word_vectors import load_vectors
 from quartet.nbest.formats import Files, read
 from quartet.ngram.arpa import read_sizes
@@ -35,9 +35,9 @@ before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for name, open_ in {
     "lists.json.gz": lambda path: read("mlm-scoring", Files(path)),
     "lists.txt.gz": lambda path: read("moses", Files(path)),
-    "dev.jsonl.gz": lambda path: list(KINDS["nli"]["snli"].read(path)),
-    "dev.json.gz": lambda path: list(KINDS["squad"]["squad1"].read(path)),
-    "dev.tsv.gz": lambda path: list(KINDS["glue"]["rte"].read(path)),
+    "dev.jsonl.gz": lambda path: list(KINDS["nli"].formats["snli"].read(path)),
+    "dev.json.gz": lambda path: list(KINDS["squad"].formats["squad1"].read(path)),
+    "dev.tsv.gz": lambda path: list(KINDS["glue"].formats["rte"].read(path)),
     "vectors.txt.gz": lambda path: load_vectors(path, "glove", True),
     "model.arpa.gz": read_sizes,
 }.items():
