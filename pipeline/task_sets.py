@@ -32,7 +32,7 @@ def published(name: str, task: Task) -> Format[Any] | None:
         return None
     if task.format is None and len(formats) == 1:
         return next(iter(formats.values()))
-    if task.format not in formats:
+    if task.format is None or task.format not in formats:
         raise InputError(
             place,
             f"kind {task.kind} has no format {task.format}",
