@@ -11,6 +11,15 @@ from quartet.config.training import TrainingConfig
 from quartet.config.types import STRICT, Count, Fraction, Positive, Size, Text, part
 
 Objective = Literal["clm", "mlm", "lae"]
+#: What each predicts: over a panel of a picture, and of its models in a sentence. In the report's order.
+PREDICTS: dict[str, tuple[str, str]] = {
+    "clm": ("next token (CLM)", "CLM, which predict the next token"),
+    "mlm": ("masked tokens (MLM)", "MLM, which predict masked tokens"),
+    "lae": (
+        "every token (LAE)",
+        "LAE, T-TA's objective, which predict every token from all the others in one pass",
+    ),
+}
 Architecture = Literal["encoder", "tta", "transformer-xl"]
 Reads = Literal["sentences", "spans", "streams"]
 #: How the counters of a stream go on, see `RecurrenceConfig`.

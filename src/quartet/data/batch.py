@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from quartet.config.model import POSITIONS
+
 
 @dataclass(frozen=True)
 class Tensors:
@@ -170,14 +172,25 @@ def framed(row: Row, first: int, last: int) -> Row:
 
 def collate(rows: Sequence[Row], pad_id: int, width: int = 0) -> Batch:
     """Pad rows on the right into one batch, of `width` columns at least; the sequence index counts from 0 in each."""
-    longest = max(width, *(len(row.ids) for row in rows))
-    ids = np.full((len(rows), longest), pad_id, dtype=np.int64)
-    positions = np.zeros((len(rows), longest, 4), dtype=np.int64)
-    real = np.zeros((len(rows), longest), dtype=bool)
-    for index, row in enumerate(rows):
-        length = len(row.ids)
-        ids[index, :length] = row.ids
-        positions[index, :length, 0] = np.arange(length)
-        positions[index, :length, 1:] = row.segments
-        real[index, :length] = True
-    return Batch(torch.from_numpy(ids), torch.from_numpy(positions), torch.from_numpy(real))
+    return padded([(row.ids, indices(row)) for row in rows], pad_id, width)
+
+
+def indices(row: Row) -> np.ndarray:
+    """The positions (n, 4) of an input by itself: sequence, token, sentence, paragraph."""
+    positions = np.empty((len(row.ids), len(POSITIONS)), dtype=np.int64)
+    positions[:, 0] = np.arange(len(row.ids))
+    positions[:, 1:] = row.segments
+    return positions
+
+
+def padded(rows: Sequence[tuple[np.ndarray, np.ndarray]], pad_id: int, width: int = 0) -> Batch:
+    """Ids (n,) and positions (n, P) of each row, on the right of which padding makes them equally long."""
+    longest = max(width, *(len(ids) for ids, _ in rows))
+    ids_BT = np.full((len(rows), longest), pad_id, dtype=np.int64)
+    positions_BTP = np.zeros((len(rows), longest, len(POSITIONS)), dtype=np.int64)
+    real_BT = np.zeros((len(rows), longest), dtype=bool)
+    for index, (ids, positions) in enumerate(rows):
+        ids_BT[index, : len(ids)] = ids
+        positions_BTP[index, : len(ids)] = positions
+        real_BT[index, : len(ids)] = True
+    return Batch(torch.from_numpy(ids_BT), torch.from_numpy(positions_BTP), torch.from_numpy(real_BT))

@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from quartet.config.model import PREDICTS
 from quartet.report.cells import Cell, Cells
 from quartet.report.drawing import (
     GREY,
@@ -38,8 +39,7 @@ from quartet.report.page import Report
 from quartet.results import INTACT, Result, system_name
 
 SHORT = 18  # letters of names that fit side by side over a small panel
-#: What a column of training curves predicts, by objective, and what a row reads.
-PREDICTED = {"clm": "next token (CLM)", "mlm": "masked tokens (MLM)", "lae": "every token (LAE)"}
+#: What a row of training curves reads.
 READ = {"sentences": "single sentences", "spans": "document spans", "streams": "whole documents"}
 #: The colour and the name of a reading of a model.
 READINGS = {
@@ -104,10 +104,10 @@ def training_panels(names: Sequence[str], facts: Facts) -> list[dict[str, list[s
     for name in sorted(names, key=lambda name: system_rank(name, name, "", facts)):
         model = facts.model(name)
         if model is None:
-            panels[len(PREDICTED), ""][0, name].append(name)
+            panels[len(PREDICTS), ""][0, name].append(name)
             continue
-        objective, reads = PREDICTED[model.objective], READ[model.reads]
-        place = list(PREDICTED).index(model.objective), list(READ).index(model.reads)
+        objective, reads = PREDICTS[model.objective][0], READ[model.reads]
+        place = list(PREDICTS).index(model.objective), list(READ).index(model.reads)
         panels[place[0], objective][place[1], f"{objective},\n{reads}"].append(name)
     return [
         {title: members for (_, title), members in sorted(inputs.items())}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from quartet.config.model import PREDICTS
 from quartet.report import elsewhere, scale
 from quartet.report.cells import Cells
 from quartet.report.facts import Facts, ListFacts
@@ -41,11 +42,6 @@ PICTURES = {
     "overview-segments": "Validation loss while training, without and with sentence and paragraph positions (Segatron "
     "paper, Figures 2 and 4).",
     "overview-lengths": "Perplexity against the input length (Segatron paper, Figure 3).",
-}
-OBJECTIVES = {
-    "clm": "CLM, which predict the next token",
-    "mlm": "MLM, which predict masked tokens",
-    "lae": "LAE, T-TA's objective, which predict every token from all the others in one pass",
 }
 
 
@@ -267,7 +263,7 @@ def _run(report: Report) -> list[str]:
     """What was run, in a few sentences."""
     facts = report.facts
     lines = [_who(report)]
-    for objective, words in OBJECTIVES.items():
+    for objective, (_, words) in PREDICTS.items():
         names = [model.name for model in facts.models if model.objective == objective]
         lines += [f"- {words}: {named(names)}."] if names else []
     aware = [model.name for model in facts.models if model.segment_aware]

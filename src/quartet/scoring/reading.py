@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from quartet.data.batch import Batch, Row, closes, collate, framed
+from quartet.data.batch import Batch, Row, closes, collate, framed, padded
 from quartet.data.streams import lay_out
 from quartet.models.network import Memory, Network
 from quartet.models.transformer_xl import TransformerXL
@@ -94,7 +94,7 @@ class Reader:
         room = max(0, min(longest, max_length or longest) - 2)
         texts = [Row(text.ids[:room], text.segments[:room]) for text in texts]
         if streams:
-            return self._collate_streams([self._stream(text) for text in texts])
+            return padded([self._stream(text) for text in texts], self.tokenizer.pad_id)
         return collate([framed(text, *self._frame()) for text in texts], self.tokenizer.pad_id)
 
     def _frame(self) -> tuple[int, int]:
@@ -102,12 +102,6 @@ class Reader:
         if self.network.config.reads == "sentences":
             return self.tokenizer.bos_id, self.tokenizer.eos_id
         return self.tokenizer.cls_id, self.tokenizer.sep_id
-
-    def _collate_streams(self, streams: Sequence[tuple[np.ndarray, np.ndarray]]) -> Batch:
-        batch = collate([Row(ids, positions[:, 1:]) for ids, positions in streams], self.tokenizer.pad_id)
-        for row, (_, positions) in enumerate(streams):
-            batch.positions_BTP[row, : len(positions), 0] = torch.from_numpy(positions[:, 0])
-        return batch
 
     def _read_framed(self, texts: Sequence[Row], wanted: Wanted, masked: bool) -> Iterator[Reading]:
         config = self.network.config
@@ -170,7 +164,7 @@ class Reader:
         rows_at_once = max(1, token_budget(self.device) // (self.window + self.network.memory_length))
         for at in range(0, len(order), rows_at_once):
             group = order[at : at + rows_at_once]
-            batch = self._collate_streams([streams[index] for index in group])
+            batch = padded([streams[index] for index in group], self.tokenizer.pad_id)
             yield from self._read_group(
                 batch, np.array(group), [len(texts[index].ids) for index in group], wanted
             )
@@ -183,9 +177,9 @@ class Reader:
         lengths = np.diff(starts, append=len(text.ids)) if len(starts) else np.zeros(1, dtype=np.int64)
         firsts = text.segments[starts] if len(starts) else np.zeros((1, 3), dtype=np.int64)
         ids, positions = lay_out(text.ids, lengths, firsts[:, 1], firsts[:, 2], eos, index)
-        opening = np.zeros((1, 4), dtype=np.int64)
-        later = positions + 1 if index == "running" else positions + np.array([1, 0, 0, 0])
-        return np.concatenate([[eos], ids]), np.concatenate([opening, later])
+        # Before them [EOS] is at zero. What never goes back counts it; what restarts with the text does not.
+        positions[:, slice(None) if index == "running" else 0] += 1
+        return np.concatenate([[eos], ids]), np.concatenate([np.zeros_like(positions[:1]), positions])
 
     def _read_group(
         self, batch: Batch, texts_B: np.ndarray, lengths: list[int], wanted: Wanted
