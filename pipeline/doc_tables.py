@@ -258,7 +258,6 @@ SEGMENTS = {
     "segatron-xl": "ppl",
     "bert-": "pppl",
     "segabert": "pppl",
-    "tta-segments": "pppl",
 }
 
 

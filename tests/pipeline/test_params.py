@@ -274,7 +274,7 @@ MISTAKES = {
         "rerank.weights: exact, or a grid {start: ..., stop: ..., step: ...}, was expected",
     ),
     "a grid of its own backwards": (
-        "    hypotheses: 20\n",
+        "    hypotheses: 10\n",
         "    weights: {start: 1.0, stop: 0.5, step: 0.1}\n",
         "nbest.sample-speech.weights: start 1.0 is larger than stop 0.5",
     ),
