@@ -38,19 +38,26 @@ def read_params(path: str | Path = "params.yaml") -> Params:
         InputError: the first mistake, with the file and the key or line.
     """
     written = {key: value for key, value in read_yaml(path).items() if not key.startswith(ANCHORS)}
+    _check_evaluations(written.get("evaluate"), str(path))
     params = checked(Params, written, str(path))
     _check_names(params, str(path))
     _check_references(params, str(path))
     return params
 
 
-def _check_names(params: Params, place: str) -> None:
-    for name in params.evaluate:
+def _check_evaluations(written: object, place: str) -> None:
+    """Each evaluation has its list; what is no mapping is left to pydantic."""
+    if not isinstance(written, dict):
+        return
+    for name in written:
         if name not in EVALUATIONS:
             raise InputError(f"{place}: evaluate.{name}", "unknown key", nearest(name, EVALUATIONS, "key"))
     for name in EVALUATIONS:
-        if name not in params.evaluate:
+        if name not in written:
             raise InputError(f"{place}: evaluate.{name}", "missing", "write [] for none")
+
+
+def _check_names(params: Params, place: str) -> None:
     named = [("experiment", params.experiment)]
     for section in (*NAMED, "tasks"):
         named += [(f"{section}.{name}", name) for name in getattr(params, section)]

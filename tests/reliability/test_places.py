@@ -203,7 +203,7 @@ def words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., int]
         def rescore(self, lists: object, **options: object) -> object:
             return quartet.rescore(self, lists, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(quartet, "load", lambda *given: Rescorer())
+    monkeypatch.setattr(quartet, "load", lambda *given, **named: Rescorer())
     monkeypatch.chdir(tmp_path)
     folder_of_files(tmp_path)
     return run

@@ -199,7 +199,7 @@ COMBINATIONS: list[tuple[Way, object, str]] = [
         {"hypotheses": "a", "scores": [{"file": "b", "weight": "c"}]},
         "weight",
     ),
-    (("tasks", "lee", "kind"), "similarity", "kind: Input should be"),
+    (("tasks", "lee", "kind"), "similarity", "kind: unknown kind"),
     (("tasks", "lee", "files"), ["texts"], "files"),
     (("evaluate", "sts"), ["bert"], "unknown model 'bert'"),
     (("evaluate", "sts"), ["tta", "tta"], "listed twice"),
