@@ -41,10 +41,18 @@ def numbers(number: int) -> dict[str, float]:
 
 def rows(params: Params, number: int) -> list[Result]:
     """A person's results."""
-    where = {"params": params, "table": "rerank", "model": MODEL, "dataset": LISTS, "split": "test"}
-    how = {"device": "cpu", "scale": "made-up", "seed": 1}
     measures = {name.rpartition("/")[2]: Measure(value, 1) for name, value in numbers(number).items()}
-    return rows_of({"wer": Measure(0.125 * (number + 1), 100), **measures}, **where, **how)
+    return rows_of(
+        {"wer": Measure(0.125 * (number + 1), 100), **measures},
+        experiment=params.experiment,
+        table="rerank",
+        model=MODEL,
+        dataset=LISTS,
+        split="test",
+        device="cpu",
+        scale="made-up",
+        seed=1,
+    )
 
 
 def main(number: int) -> None:
