@@ -43,6 +43,8 @@ READINGS = ("", "context")
 COLUMNS = 14
 #: Whether the newest report shows a row.
 CURRENT = "current"
+#: The value of that tag for rows that were; those that never were have "false".
+EARLIER = "earlier"
 #: How many settings the name of an earlier row has, and how many characters.
 NAMED, MOST_NAME = 2, 100
 #: Widths in the view, in pixels: a heading shows its whole name.
@@ -124,7 +126,7 @@ def _log(
 
 
 def mark(store: Store, present: Mapping[str, str]) -> None:
-    """Tag the rows of this report as current, and name those that were by what they had otherwise.
+    """Tag the rows of this report as current, and name all that once were by what they have otherwise.
 
     Args:
         present: by system, the id of its row.
@@ -132,26 +134,29 @@ def mark(store: Store, present: Mapping[str, str]) -> None:
     before = dict(store.tagged("system", {"stage": STAGE, CURRENT: "true"}))
     for run_id, system in before.items():
         if present.get(system) != run_id:
-            now = store.params_of(present[system]) if system in present else None
-            store.tags(run_id, {CURRENT: "false"})
-            store.client.update_run(run_id, name=earlier_name(system, store.params_of(run_id), now))
-    for system, run_id in present.items():
-        if run_id not in before:
-            store.tags(run_id, {CURRENT: "true"})
-            store.client.update_run(run_id, name=system)
+            store.tags(run_id, {CURRENT: EARLIER})
+            if system not in present:
+                store.client.update_run(run_id, name=f"removed {system}")
+    new = {system: run_id for system, run_id in present.items() if run_id not in before}
+    for system, run_id in new.items():
+        store.tags(run_id, {CURRENT: "true"})
+        store.client.update_run(run_id, name=system)
+    settings = {system: store.params_of(run_id) for system, run_id in new.items()}
+    for run_id, system in store.tagged("system", {"stage": STAGE, CURRENT: EARLIER}):
+        if system in new:
+            name = earlier_name(system, store.params_of(run_id), settings[system])
+            store.client.update_run(run_id, name=name)
 
 
-def earlier_name(system: str, had: Mapping[str, str], now: Mapping[str, str] | None) -> str:
+def earlier_name(system: str, had: Mapping[str, str], now: Mapping[str, str]) -> str:
     """The name of a row that is no longer current, what differs first: ``layers=1 tta``, ``rerank.score=sum tta``.
 
     MLflow's column of names is narrow: of a setting there is as little as no other setting ends in.
 
     Args:
         had: its settings.
-        now: those of the row in its place; None where the system was removed.
+        now: those of the row in its place.
     """
-    if now is None:
-        return f"removed {system}"
     differs = [key for key in had if key in now and had[key] != now[key]]
     if not differs:
         return f"earlier {system}"
