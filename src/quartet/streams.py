@@ -104,6 +104,31 @@ def written(path: str | Path) -> Iterator[IO[str]]:
             yield file
 
 
+@contextmanager
+def flushed() -> Iterator[None]:
+    """Standard output is written to its end, or the process ends with what kept it from that.
+
+    What a full disk did not take is dropped: Python would try it again as it leaves, and say so in lines of its own. A
+    pipe whose reader has enough is no error: the exit code is 1, and nothing is said.
+
+    Raises:
+        OSError: it cannot be written, and nothing else went wrong before.
+    """
+    try:
+        yield
+    finally:
+        before = sys.exc_info()[1]
+        try:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if before is None or (isinstance(before, SystemExit) and not before.code):
+                if isinstance(error, BrokenPipeError):
+                    raise SystemExit(1) from None
+                raise
+
+
 def _write_through(path: Path, data: bytes) -> None:
     number = descriptor(path)
     try:

@@ -229,7 +229,7 @@ def test_an_installed_lmplz_is_not_used_unless_it_is_asked_for(
     ("body", "said"),
     [
         (
-            "sys.stderr.write('Could not calculate Kneser-Ney discounts for 3-grams'); os.abort()",
+            "print('Could not calculate Kneser-Ney discounts for 3-grams', file=sys.stderr, flush=True); os.abort()",
             "n-grams of order 3: .*set discount_fallback",
         ),
         (

@@ -15,6 +15,7 @@ from quartet.cli.rescore import rescore
 from quartet.cli.score import score
 from quartet.errors import user_errors
 from quartet.hardware.memory import keep_freed_memory
+from quartet.streams import flushed
 
 app = typer.Typer(
     help="Score texts, rescore N-best lists and embed texts with a trained Quartet model. "
@@ -40,12 +41,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command; a user's mistake is one line on stderr and exit code 2."""
     keep_freed_memory()
     settle_streams()
-    with user_errors():
-        try:
-            app(arguments)
-        finally:
-            if sys.stdout is not None:
-                sys.stdout.flush()
+    with user_errors(), flushed():
+        app(arguments)
 
 
 def settle_streams() -> None:
