@@ -50,6 +50,11 @@ class Layout:
         return self.report / "times"
 
     @property
+    def reported(self) -> Path:
+        """The SHA-256 of results.jsonl, once this repository's MLflow has its rows; never in git, as the report is."""
+        return self.artifacts / "reported.json"
+
+    @property
     def removed(self) -> Path:
         """Outputs that no entry makes any more, each at its old place below it: see `dvc_yaml.set_apart`."""
         return self.artifacts / "removed"

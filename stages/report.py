@@ -28,7 +28,7 @@ from pipeline.stages import instances, record, results
 from pipeline.tracking.progress import say
 from pipeline.tracking.stage import read_timings, stage_run, timings
 from quartet.errors import InputError
-from quartet.files import TEMPORARY, atomic_dir, sha256
+from quartet.files import TEMPORARY, atomic_dir, sha256, write_json
 from quartet.report import figures, overview
 from quartet.report.attention_figure import attention_maps
 from quartet.report.facts import Facts, facts_json
@@ -50,6 +50,7 @@ def report() -> None:
     found = results(params, layout)
     with stage_run(params, "report"):
         write_whole(params, layout, found)
+    write_json(layout.reported, {"results": sha256(layout.results)})
     say(f"{len(found)} results -> {layout.report / 'README.md'} and index.html; times -> {layout.times}")
 
 

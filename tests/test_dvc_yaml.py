@@ -133,5 +133,6 @@ def test_the_other_places_are_the_layouts(resolved: dict[str, Any]) -> None:
     assert layout.encoded("wikipedia-sample", "wordpiece-1k") in outs("encode@wikipedia-sample-wordpiece-1k")
     assert outs("tasks") == {layout.all_tasks}
     assert layout.catalogue(layout.all_nbest) in outs("settings")
-    assert all(path.parent == layout.report for path in outs("report"))
-    assert {path.name for path in outs("report")} == set(REPORT), "the times are no output"
+    assert outs("report") == {*(layout.report / name for name in REPORT), layout.reported}, (
+        "times are no output"
+    )

@@ -41,6 +41,21 @@ def test_a_second_clone_pulls_everything_and_has_nothing_to_run(
             assert (other.folder / inside).read_bytes() == path.read_bytes(), inside
 
 
+def test_a_fresh_clone_reports_what_it_has_run(
+    clone: Clone, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Git has a report with the same results, but neither MLflow's rows nor the durations of this run."""
+    other = Clone(tmp_path_factory.mktemp("fresh"))
+    shutil.copyfile(clone.folder / "dvc.lock", other.folder / "dvc.lock")
+    shutil.copytree(clone.folder / "reports", other.folder / "reports")
+    shutil.copytree(clone.folder / ".dvc" / "cache", other.folder / ".dvc" / "cache")
+    (other.folder / "artifacts").mkdir()
+    assert "report" in other.repro()
+    assert other.results == clone.results
+    assert set(rows_of_models(other)) == set(rows_of_models(clone))
+    assert other.repro() == set()
+
+
 def test_an_edit_of_one_model_runs_only_what_hangs_on_it(clone: Clone) -> None:
     """Of the model with the fewest evaluations; slow/test_dvc_runs.py edits the other, with stand-ins for stages."""
     before = clone.results
