@@ -14,6 +14,7 @@ from quartet.config.training import Trainer
 from quartet.errors import USER_ERROR, InputError, system_error
 from quartet.hardware.memory import keep_freed_memory
 from quartet.hardware.processor import computing, model_name
+from quartet.streams import flushed
 
 #: OpenMP's variable: whoever runs several processes side by side says by it how many threads each may have.
 OMP_NUM_THREADS = "OMP_NUM_THREADS"
@@ -45,7 +46,8 @@ def main(function: Callable[..., None], arguments: list[str] | None = None) -> N
     except TypeError:
         sys.exit(_complain(f"{stage}: the arguments are {taken}, not {' '.join(given) or 'none'}"))
     try:
-        function(*given)
+        with flushed():
+            function(*given)
     except InputError as error:
         sys.exit(_fail(f"{stage}: {error}", debug))
     except OSError as error:

@@ -126,6 +126,7 @@ def flushed() -> Iterator[None]:
             if before is None or (isinstance(before, SystemExit) and not before.code):
                 if isinstance(error, BrokenPipeError):
                     raise SystemExit(1) from None
+                error.filename = "standard output"
                 raise
 
 

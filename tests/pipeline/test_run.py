@@ -107,6 +107,36 @@ def test_a_full_disk_is_a_clear_line(capsys: pytest.CaptureFixture[str]) -> None
     assert "out.bin: No space left on device; free some space" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("function", "into", "last"),
+    [
+        (
+            "fine",
+            "> /dev/full",
+            "error: fine: standard output: No space left on device; free some space and run it again",
+        ),
+        ("fine", "| true", ""),
+        ("wrong", "> /dev/full", "KeyError: 'x'"),
+        ("wrong", "| true", "KeyError: 'x'"),
+    ],
+)
+def test_what_standard_output_does_not_take(tmp_path: Path, function: str, into: str, last: str) -> None:
+    """A full disk is a line, a pipe that is broken off none, and a bug is not hidden behind either."""
+    script = (
+        tmp_path / "stage.py"
+    )  # on its own: this module imports DVC, which puts a stream of its own there
+    bodies = ["def fine(name): print(name)", "def wrong(name): print(name); raise KeyError(name)"]
+    script.write_text("\n".join(["from pipeline.run import main", *bodies, f"main({function}, ['x'])"]))
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "src")])
+    command = f"{sys.executable} {script} {into}"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stderr.splitlines()[-1:] == ([last] if last else [])
+    assert function == "wrong" or done.stderr.count("\n") == bool(last)
+
+
 def test_a_bug_is_not_hidden() -> None:
     with pytest.raises(KeyError):
         main(wrong, ["x"])
