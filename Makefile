@@ -86,7 +86,7 @@ soak: setup  ## every reader of users' files fuzzed for ten minutes, 60 kills ov
 	@QUARTET_FUZZ_SECONDS=$${QUARTET_FUZZ_SECONDS:-600} python -m pytest -s tests/slow/reliability/test_fuzz.py
 	@python -m tests.reliability.kills
 
-scale-check: setup  ## plans beside real trainings, two processes beside one, every paper preset dry (docs/scale.md)
+scale-check: setup  ## plans beside real trainings, two processes beside one, every paper preset dry (docs/planning.md)
 	@python -m tests.scale_check
 	@python -m pytest tests/slow/training/test_processes.py
 	@python -m tests.presets.dry_run

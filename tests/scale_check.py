@@ -1,4 +1,4 @@
-"""`make scale-check`: what docs/scale.md says of planning and of several devices, by real trainings of a minute or two.
+"""`make scale-check`: what docs/planning.md and docs/scale.md say, by real trainings of a minute or two.
 
     python -m tests.scale_check
 
