@@ -102,7 +102,7 @@ PAGES: dict[str, dict[str, Block]] = {
         "sample-results": sample_results,
         **{name: _study(name) for name in ("small", "small-pairs")},
     },
-    "docs/ablations.md": {"sample-metrics": sample_metrics},
+    "docs/pipeline.md": {"sample-metrics": sample_metrics},
     "docs/data.md": {"boundaries": lambda *_: doc_boundaries.block()},
     "docs/findings.md": {
         name: _study(name)

@@ -29,9 +29,9 @@ def test_every_committed_report_is_listed() -> None:
 
 def test_a_page_without_marks_is_named() -> None:
     with pytest.raises(
-        InputError, match=r"docs/ablations\.md: has not the marks <!-- sample-metrics:begin -->"
+        InputError, match=r"docs/pipeline\.md: has not the marks <!-- sample-metrics:begin -->"
     ):
-        refreshed("docs/ablations.md", "no block here\n", Path("reports"))
+        refreshed("docs/pipeline.md", "no block here\n", Path("reports"))
 
 
 def duration(split: str, seconds: float, device: str) -> Result:

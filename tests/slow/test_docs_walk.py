@@ -139,7 +139,7 @@ def test_ablations(walk: Walk) -> None:
     (walk.folder / "params.yaml").write_text(tiny.replace("experiment: tiny", "experiment: sample"))
     walk.save()
     walk.run("dvc repro && git add -A && git commit -qm run")
-    said = dict(walk.page("ablations.md"))
+    said = dict([*walk.page("pipeline.md"), *walk.page("ablations.md")])
     first = next(line for line in said if line.startswith("sed"))
     assert "models.tta.layers" in said["dvc params diff"], first
     assert "tta.json" in said["dvc metrics diff"]
