@@ -195,7 +195,7 @@ PAIRS: dict[str, tuple[str, tuple[tuple[str, str, str], ...]]] = {
 
 
 def study(name: str, reports: Path) -> list[str]:
-    """A table of `TABLES`: a row a figure, a column a system."""
+    """A table of `TABLES`: one row per figure, one column per system."""
     table = TABLES[name]
     rows = read_results(reports / table.report / "results.jsonl")
     cells = Cells(row for row in rows if table.seed is None or row.seed in (None, table.seed))
@@ -204,7 +204,7 @@ def study(name: str, reports: Path) -> list[str]:
 
 
 def pairs(name: str, reports: Path) -> list[str]:
-    """A table of `PAIRS`: by how much the second model's perplexity is above the first's, a column a seed."""
+    """A table of `PAIRS`: by how much the second model's perplexity is above the first's, one column per seed."""
     report, compared = PAIRS[name]
     cells = Cells(read_results(reports / report / "results.jsonl"))
     rows, seeds = [], 1
@@ -271,28 +271,28 @@ def sample(results: list[Result], timings: list[Result]) -> list[str]:
     seeds = "one seed" if count == 1 else f"{count} seeds"
     return [
         f"One run of `params.yaml` as it is: {sizes[0] / 1e6:.2f} to {sizes[-1] / 1e6:.2f} M parameters, "
-        f"{'; '.join(scales)}. In brackets: 95 % intervals. "
+        f"{'; '.join(scales)}. Brackets hold 95 % intervals. "
         f"[The whole report](../{Layout(EXPERIMENT).report}/README.md) has every table.",
         "",
-        "T-TA's comparison, single sentences. `loss` is nats a token on the test articles (pseudo-log-likelihood for",
-        f"`bilm` and `tta`: not comparable with `unilm`'s); WER on our {items(cells, 'rerank', 'wer')} test lists; "
-        f"Pearson on Lee's {items(cells, 'sts', 'pearson')} pairs.",
+        "T-TA's comparison, on single sentences. Loss is in nats per token on the test articles. For `bilm` and `tta` it is",
+        "a pseudo-log-likelihood and not comparable with `unilm`'s. WER is measured on the sample's "
+        f"{items(cells, 'rerank', 'wer')} test lists, Pearson's r on Lee's {items(cells, 'sts', 'pearson')} pairs.",
         "",
         *family(cells, results),
         *unused(results),
         "",
         "The paper's models have 3 layers of 512, 1 to 2 M steps and 13 to 17 GB of text.",
         "",
-        "Segatron's comparison, running text:",
+        "Segatron's comparison, on running text:",
         "",
         *segments(cells),
         "",
         *runtime(Cells(timings)),
         "",
-        "What this sample cannot show: which objective is better. So little text and so short a training leave all",
-        f"models far from the papers' quality, the test sets are small, and there is {seeds}. Differences whose",
-        "intervals overlap are no findings, unless the report has an interval of the difference itself. The sample",
-        "proves that the pipeline runs and measures what it says.",
+        "The sample shows that the pipeline runs and measures what it says. It cannot show which objective is better.",
+        "With so little text and such short training all models are far from the papers' quality, the test sets are",
+        f"small, and there is {seeds}. A difference whose intervals overlap is not a finding, unless the report has an",
+        "interval of the difference itself.",
     ]
 
 
@@ -327,8 +327,8 @@ def family(cells: Cells, results: list[Result]) -> list[str]:
         cell = find(cells, "rerank", "", "test", system, "wer")
         assert cell is not None
         lines.append(
-            f"`{system}` comes with the project, trained on other text and at another size ({cell.rows[0].scale}). "
-            f"Its change of the first pass's WER: {CHANGE.text(cells, system)}."
+            f"`{system}` comes with the project. It was trained on other text and at another size "
+            f"({cell.rows[0].scale}). It changes the first pass's WER by {CHANGE.text(cells, system)}."
         )
     return [*grid(heads, rows), *([*lines, ""] if lines else [])]
 
@@ -340,7 +340,7 @@ def unused(results: list[Result]) -> list[str]:
     if not names:
         return []
     return [
-        f"The lists of dev chose weight 0 for {', '.join(names)}: these keep the recogniser's own ranking.",
+        f"On the dev lists weight 0 was best for {', '.join(names)}, which keep the recogniser's own ranking.",
         "",
     ]
 
@@ -360,11 +360,11 @@ def segments(cells: Cells) -> list[str]:
                 NONE if paper is None else f"{paper:.1f}",
             ]
         )
-    return grid(["system", "measure", "a token, ours", "paper: a word, WikiText-103"], rows)
+    return grid(["system", "measure", "per token, ours", "per word, paper, WikiText-103"], rows)
 
 
 def runtime(timed: Cells) -> list[str]:
-    """How many times as long as T-TA the masked model takes for a sentence of 20 words."""
+    """How many times as long as T-TA the masked model takes on a sentence of 20 words."""
     table = published().tables["tta-runtime-cpu"]
     found, device = [], ""
     for use, label in (("sts", "sentence vectors"), ("rerank", "likelihoods")):
@@ -375,8 +375,8 @@ def runtime(timed: Cells) -> list[str]:
         if tta is None or batched is None or single is None:
             return []
         found.append(
-            f"{label} {single.value / tta.value:.1f} times as long with masked copies one by one and "
-            f"{batched.value / tta.value:.1f} times in one optimised batch (the paper: {table.get(use, 'ratio')})"
+            f"For {label} it takes {single.value / tta.value:.1f} times as long with masked copies one by one and "
+            f"{batched.value / tta.value:.1f} times as long in one optimised batch (paper: {table.get(use, 'ratio')})."
         )
         device = tta.rows[0].device
-    return [f"A sentence of 20 words takes `bilm` against `tta`, on {device}: {'; '.join(found)}."]
+    return [f"`bilm` takes longer than `tta` on a sentence of 20 words, on {device}. {' '.join(found)}"]
