@@ -1,10 +1,10 @@
-"""What the pages quote of committed reports stands in blocks, which this command writes.
+"""Writes the blocks of the pages that quote committed reports.
 
     python -m pipeline.doc_blocks      # or: make docs
 
-A block of a page stands between ``<!-- NAME:begin -->`` and ``<!-- NAME:end -->``. `make repro` does not touch the
-pages: they are of the committed reports, and a run of one's own is in its report. Who commits a new report runs the
-command; a test says when that was forgotten.
+A block of a page is between ``<!-- NAME:begin -->`` and ``<!-- NAME:end -->``. `make repro` does not touch the pages: they
+quote the committed reports, and a user's run has its own report. Run the command before you commit a new report. A test
+fails if this was forgotten.
 """
 
 from __future__ import annotations

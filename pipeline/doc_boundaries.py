@@ -32,7 +32,7 @@ CHOICES: dict[str, tuple[PunktChoice, bool]] = {
 
 @dataclass(frozen=True)
 class Passage:
-    """Sentences that stand one behind the other.
+    """Consecutive sentences.
 
     Attributes:
         kind: what makes their boundaries hard.
@@ -49,7 +49,7 @@ class Passage:
 
     @property
     def ends(self) -> set[int]:
-        """The place behind the last character of each sentence but the last."""
+        """The position after the last character of each sentence except the last."""
         place, found = 0, set()
         for sentence in self.sentences[:-1]:
             place += len(sentence)
@@ -123,7 +123,7 @@ def articles() -> list[str]:
 
 
 def block() -> list[str]:
-    """What stands between the two marks of docs/data.md, line by line."""
+    """The lines between the two marks of docs/data.md."""
     gold, text = passages(), articles()
 
     def paragraphs() -> Iterator[str]:
@@ -158,10 +158,10 @@ def block() -> list[str]:
         for kind in kinds
     ]
     return [
-        f"{boundaries} boundaries; models are trained on the {CHARACTERS:,} first characters of the sample's articles:",
+        f"{boundaries} boundaries; models are trained on the first {CHARACTERS:,} characters of the sample's articles:",
         "",
         *grid(heads, rows),
-        "Wrong / missed, by what makes them hard:",
+        "Wrong / missed, by what makes the boundaries hard:",
         "",
         *grid(["", "boundaries", *found], by_kind),
     ]

@@ -151,7 +151,7 @@ TABLES: dict[str, StudyTable] = {
             Figure(f"WER, {words}, %", ("rerank", name, "test", "wer"), bounds=True)
             for name, words in (
                 ("librispeech-clean", "LibriSpeech test-clean, ESPnet2's 10-best lists"),
-                ("librispeech-other", "LibriSpeech test-other, likewise"),
+                ("librispeech-other", "LibriSpeech test-other, ESPnet2's 10-best lists"),
                 ("speech-clean", "sentences of further books by espeak-ng, Whisper's 50-best lists"),
                 ("speech-other", "the same in noise"),
             )
@@ -262,7 +262,7 @@ SEGMENTS = {
 
 
 def sample(results: list[Result], timings: list[Result]) -> list[str]:
-    """What stands between the two marks of docs/results.md, line by line."""
+    """The lines between the two marks of docs/results.md."""
     cells = Cells(results)
     training = [row for row in results if row.table == "training" and row.metric == "parameters"]
     scales = sorted({row.scale.partition(", ")[2] for row in training})
@@ -297,7 +297,7 @@ def sample(results: list[Result], timings: list[Result]) -> list[str]:
 
 
 def items(cells: Cells, table: str, metric: str) -> str:
-    """How many test items stand behind a table."""
+    """The number of test items of a table."""
     places = (one for one in cells.places(table) if (one.split, one.metric) == ("test", metric))
     found = (cells.find(one) for one in places)
     return next((f"{cell.rows[0].n:,}" for cell in found if cell is not None), "0")
