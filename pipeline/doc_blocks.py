@@ -2,9 +2,9 @@
 
     python -m pipeline.doc_blocks      # or: make docs
 
-A block of a page is between ``<!-- NAME:begin -->`` and ``<!-- NAME:end -->``. `make repro` does not touch the pages: they
-quote the committed reports, and a user's run has its own report. Run the command before you commit a new report. A test
-fails if this was forgotten.
+A block of a page is between ``<!-- NAME:begin -->`` and ``<!-- NAME:end -->``. `make repro` does not touch the pages:
+they quote the committed reports, and a user's run has its own report. Run the command before you commit a new report.
+A test fails if this was forgotten.
 """
 
 from __future__ import annotations

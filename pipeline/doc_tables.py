@@ -274,8 +274,8 @@ def sample(results: list[Result], timings: list[Result]) -> list[str]:
         f"{'; '.join(scales)}. Brackets hold 95 % intervals. "
         f"[The whole report](../{Layout(EXPERIMENT).report}/README.md) has every table.",
         "",
-        "T-TA's comparison, on single sentences. Loss is in nats per token on the test articles. For `bilm` and `tta` it is",
-        "a pseudo-log-likelihood and not comparable with `unilm`'s. WER is measured on the sample's "
+        "T-TA's comparison, on single sentences. Loss is in nats per token on the test articles. For `bilm` and `tta`",
+        "it comes from pseudo-log-likelihoods and is not comparable with `unilm`'s. WER is measured on the sample's",
         f"{items(cells, 'rerank', 'wer')} test lists, Pearson's r on Lee's {items(cells, 'sts', 'pearson')} pairs.",
         "",
         *family(cells, results),
