@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import shutil
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -202,3 +203,26 @@ def test_the_stage_leaves_what_the_library_trains_of_each_seed(started: World, w
         assert [step for step, _ in curve] == [step for step, _ in trained.curve]
         assert [loss for _, loss in curve] == pytest.approx([loss for _, loss in trained.curve], abs=1e-5)
         assert [row.value for row in rows if row.seed == seed] == pytest.approx([trained.curve[-1][1]])
+
+
+def test_the_share_of_the_peak_is_of_all_devices(started: World) -> None:
+    """100 tokens in 4 seconds, of which one was waited, in 125 places; each of two devices could do 1,000 a second."""
+    module = importlib.import_module("stages.pretrain")
+    asked: list[tuple[Any, ...]] = []
+    started.monkeypatch.setattr(module, "training_flops", lambda *given: asked.append(given) or 2000.0)
+    started.monkeypatch.setattr(module, "matrix_product_peak", lambda *given: asked.append(given) or 1000.0)
+    model = read_params().models["tta"]
+    work = SimpleNamespace(targets=80, pairs=900, seconds=4.0, waiting=1.0, places=125)
+    trained = SimpleNamespace(work=work, run_tokens=100, network=SimpleNamespace(vocabulary=300))
+    assert module.speed(model, trained, "cpu", SimpleNamespace(processes=2)) == {
+        "devices": 2,
+        "tokens-per-second": 25.0,
+        "flops-per-second": 500.0,
+        "peak-flops-per-second": 2000.0,
+        "flops-utilisation": 0.25,
+        "batch-making": 0.25,
+        "padding": pytest.approx(0.2),
+    }
+    assert asked == [(model.config, 300, 100, 80, 9.0), ("cpu", model.training.precision)]
+    trained.run_tokens = 0
+    assert module.speed(model, trained, "cpu", SimpleNamespace(processes=2)) == {}
