@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -97,6 +99,21 @@ def test_the_parts_of_a_batch_have_its_targets(name: str) -> None:
             here = slice(part.first_row, part.first_row + len(inputs))
             assert torch.equal(inputs, whole[0][here, : inputs.shape[1]])
             assert torch.equal(targets, whole[1][here, : targets.shape[1]])
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_a_prediction_does_not_see_its_token(name: str) -> None:
+    """A causal objective that `CAUSAL` does not name would let its network see what is to be predicted."""
+    kind = next((kind for kind in KINDS.values() if kind["objective"] == name), {"objective": name})
+    torch.manual_seed(0)
+    network = build(small(**kind), VOCABULARY).eval()
+    objective, batch = OBJECTIVES[name](), batch_of([7, 8, 9, 10, 11])
+    states_BTD = objective.states(network, batch).predictive_BTD
+    for place in objective.predicted(batch)[0].nonzero().flatten().tolist():
+        ids_BT = batch.ids_BT.clone()
+        ids_BT[0, place] = 12
+        changed_BTD = objective.states(network, replace(batch, ids_BT=ids_BT)).predictive_BTD
+        assert torch.allclose(changed_BTD[0, place], states_BTD[0, place], atol=1e-5)
 
 
 def test_mask_and_predict_hides_one_token_at_a_time() -> None:

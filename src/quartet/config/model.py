@@ -20,6 +20,8 @@ PREDICTS: dict[str, tuple[str, str]] = {
         "LAE, T-TA's objective, which predict every token from all the others in one pass",
     ),
 }
+#: The objectives whose predictions see nothing of later tokens, so that the network must not either.
+CAUSAL: tuple[Objective, ...] = ("clm",)
 Architecture = Literal["encoder", "tta", "transformer-xl"]
 Reads = Literal["sentences", "spans", "streams"]
 #: How the counters of a stream go on, see `RecurrenceConfig`.
@@ -194,6 +196,11 @@ class ModelConfig:
         return self._unused() or self._unfit()
 
     @property
+    def causal(self) -> bool:
+        """Whether a token sees nothing of later ones."""
+        return self.objective in CAUSAL
+
+    @property
     def leaks(self) -> bool:
         """Whether a causal model gets to know something of the tokens that it is to predict."""
         # These rise by one a token, whatever it is.
@@ -232,7 +239,7 @@ class ModelConfig:
         if narrowest < 1:
             return f"adaptive.div_val {self.adaptive.div_val} leaves no width for the last tail of dim {self.dim}"
         if self.init_from is not None:
-            if self.architecture == "transformer-xl" or self.objective == "clm":
+            if self.architecture == "transformer-xl" or self.causal:
                 return "init_from fills objective mlm or lae: BERT is a masked language model"
             if "sequence" not in self.positions or self.adaptive.cutoffs or self.head != "transform":
                 return (

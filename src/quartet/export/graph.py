@@ -116,7 +116,7 @@ class Graph:
         nodes, places = self.nodes, self.places
         tokens_RD = self.matrices.embedded(places.ids_R)
         x_RD = self._norm(nodes.op("Add", tokens_RD, places.in_rows(places.positions())), "embedding_norm")
-        causal = self.config.objective == "clm"
+        causal = self.config.causal
         allowed = places.earlier() if causal else nodes.op("Unsqueeze", places.real_B1S, nodes.ints(1))
         mask = places.mask(allowed)
         for layer in range(self.config.layers):

@@ -79,7 +79,7 @@ def inputs_of(rows: Sequence[Row], config: ModelConfig, asked: Asked, hide: bool
     Args:
         hide: each wanted token in a copy of its own.
     """
-    causal = config.objective == "clm"
+    causal = config.causal
     specials = (
         (TextTokenizer.bos_id, TextTokenizer.eos_id)
         if config.reads == "sentences"

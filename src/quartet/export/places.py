@@ -121,7 +121,7 @@ class Places:
         if maxima.overflow == "restart" and kind == "paragraph":
             restarted_BT = nodes.op("Sub", index_BT, self._first(index_BT))
             index_BT = nodes.op("Max", restarted_BT, nodes.number(0))
-        if self.config.objective != "clm" and (not released or kind == "paragraph"):
+        if not self.config.causal and (not released or kind == "paragraph"):
             largest_B1 = nodes.op("ReduceMax", index_BT, nodes.ints(1), keepdims=1)
             excess_B1 = nodes.op("Max", nodes.op("Sub", largest_B1, last), nodes.number(0))
             if released:

@@ -76,7 +76,7 @@ class ExportedLM(ScoresTexts):
     @property
     def masks(self) -> bool:
         """Whether mask-and-predict and the intact input are two readings (MLM only)."""
-        return self.card.model.objective == "mlm"
+        return OBJECTIVES[self.card.model.objective].masks
 
     @property
     def pseudo(self) -> bool:
@@ -86,7 +86,7 @@ class ExportedLM(ScoresTexts):
     @property
     def layers(self) -> tuple[Layer, ...]:
         """The readings of :meth:`embed` that tell texts apart."""
-        causal = self.card.model.objective == "clm"
+        causal = self.card.model.causal
         return tuple(layer for layer in READINGS if not (causal and layer == "first"))
 
     @cached_property

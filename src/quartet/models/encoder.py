@@ -13,14 +13,14 @@ from quartet.models.positions import AbsolutePositions
 
 
 class Encoder(Network):
-    """BERT's encoder (post-norm, learned positions); causal when the objective is CLM.
+    """BERT's encoder (post-norm, learned positions); causal when the objective is.
 
     SegaBERT is this encoder with three tables of positions in place of one (Bai et al. 2021, Figure 1b).
     """
 
     def __init__(self, config: ModelConfig, vocabulary: int) -> None:
         super().__init__(config, vocabulary)
-        self.causal = config.objective == "clm"
+        self.causal = config.causal
         self.positions = AbsolutePositions(config)
         self.embedding_norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
         self.dropout = Dropout(config.dropout)

@@ -77,7 +77,7 @@ class AbsolutePositions(nn.Module):
             "sentence": config.maxima.sentence,
             "paragraph": config.maxima.paragraph,
         }
-        self.causal = config.objective == "clm"
+        self.causal = config.causal
         self.overflow = config.maxima.overflow
         self.kinds: tuple[Position, ...] = tuple(kind for kind in POSITIONS if kind in config.positions)
         self.tables = nn.ModuleDict({kind: nn.Embedding(rows[kind], config.dim) for kind in self.kinds})

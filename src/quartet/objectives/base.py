@@ -77,10 +77,12 @@ class Objective(ABC):
         predicts_end: a text's score includes its closing token (CLM alone: without it, a proper probability over texts
             of all lengths is not defined).
         pseudo: the scores are pseudo-log-likelihoods, sums of log p(token | all other tokens).
+        masks: mask-and-predict and the intact input are two readings (see `masked` of :meth:`states`).
     """
 
     predicts_end = False
     pseudo = True
+    masks = False
 
     def __init__(
         self, mask_probability: float = 0.15, max_selected: int = 0, loss_on_specials: bool = False
@@ -101,7 +103,7 @@ class Objective(ABC):
         """Read texts as the objective scores them.
 
         Args:
-            masked: for MLM, mask and predict each token in turn; False reads the intact input once.
+            masked: mask and predict each token in turn, where the objective does; False reads the intact input once.
         """
 
     def own_states(self, network: Network, batch: Batch, masked: bool = True) -> States:

@@ -30,6 +30,7 @@ class MaskedLM(Objective):
             with. By default they are read in batches, and the last layer at the hidden token alone.
     """
 
+    masks = True
     copy_budget = 16384
     plain = False
 

@@ -75,7 +75,7 @@ class LanguageModel(ScoresTexts):
     @property
     def masks(self) -> bool:
         """Whether mask-and-predict and the intact input are two readings (MLM only)."""
-        return self.card.model.objective == "mlm"
+        return self.objective.masks
 
     @property
     def pseudo(self) -> bool:
@@ -85,7 +85,7 @@ class LanguageModel(ScoresTexts):
     @property
     def layers(self) -> tuple[Layer, ...]:
         """The readings of :meth:`embed` that tell texts apart: all, but a causal model's first token."""
-        causal = self.card.model.objective == "clm"
+        causal = self.card.model.causal
         return tuple(layer for layer in LAYERS if not (causal and layer == "first"))
 
     @cached_property

@@ -105,7 +105,7 @@ class Reader:
 
     def _read_framed(self, texts: Sequence[Row], wanted: Wanted, masked: bool) -> Iterator[Reading]:
         config = self.network.config
-        windows = cut(texts, config.reads, config.max_length - 2, causal=config.objective == "clm")
+        windows = cut(texts, config.reads, config.max_length - 2, config.causal)
         lengths = np.array([len(text.ids) for text in texts])
         for group in budgeted(windows, token_budget(self.device), specials=2):
             rows = [framed(window.row, *self._frame()) for window in group]

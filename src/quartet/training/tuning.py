@@ -94,7 +94,7 @@ class TaskModel(nn.Module, ABC, Generic[Example, Item]):
 
         It is the first one, or a causal network's last one.
         """
-        if self.model.card.model.objective != "clm":
+        if not self.model.card.model.causal:
             return context_BTD[:, 0]
         rows_B = torch.arange(len(context_BTD), device=context_BTD.device)
         return context_BTD[rows_B, batch.real_BT.sum(1) - 1]
