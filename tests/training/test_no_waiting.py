@@ -145,8 +145,7 @@ def pretraining(
     return Run(module, monkeypatch, parts), items
 
 
-@pytest.mark.parametrize("parts", [1, 2])
-@pytest.mark.parametrize("kind", VARIANTS)
+@pytest.mark.parametrize(("kind", "parts"), [("tta", 1), *((kind, 2) for kind in VARIANTS)])
 def test_of_fifty_steps_only_the_last_looks(
     small_corpus: Small, kind: str, parts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
