@@ -183,5 +183,10 @@ def test_files_have_the_official_form(tmp_path: Path) -> None:
     assert ranked["1"] == [{"text": "cat", "score": 3.5}, {"text": "the cat", "score": 1.0}]
     assert odds["1"] == pytest.approx(1 / (1 + math.e))
     assert odds["2"] == 1.0
+    even = [prediction("3", "cat", odds) for odds in (0.0, 0.5)]
+    said_at = [
+        json.loads(write_predictions(tmp_path, "even", [one], version_2=True)[0].read_text()) for one in even
+    ]
+    assert said_at == [{"3": "cat"}, {"3": ""}], "at threshold 0"
     (path, _) = write_predictions(tmp_path, "squad1.dev", said, version_2=False)
     assert json.loads(path.read_text()) == {"1": "cat", "2": "dog"}, "version 1.1 always answers"
