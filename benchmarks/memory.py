@@ -11,11 +11,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from benchmarks.peers.figures import Figure, Found
+from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult
 from quartet.text.documents import Document, Paragraph, SentencesOf
 from quartet.text.parallel import cores
 from quartet.text.segmented import segment_corpus
-from quartet.text.split import Shares
+from quartet.text.split import HeldOutShares
 
 #: Seconds between two looks.
 EVERY = 0.1
@@ -27,10 +27,10 @@ WORDS = [*map("".join, product(SYLLABLES, repeat=2)), *map("".join, product(SYLL
 
 PARAGRAPHS = 12
 """Of each document."""
-SHARES = Shares(0.1, 0.1)
+SHARES = HeldOutShares(0.1, 0.1)
 
 
-def memory(folder: Path, characters: int, vocabulary: int, workers: int) -> Found:
+def memory(folder: Path, characters: int, vocabulary: int, workers: int) -> BenchmarkResult:
     """The peak memory of each step over so much made-up text, in MiB: of this process, the largest other, and all."""
     from quartet.text.encoding import encode_corpus
     from quartet.text.tokenizer import train_tokenizer
@@ -39,16 +39,16 @@ def memory(folder: Path, characters: int, vocabulary: int, workers: int) -> Foun
     name = folder / "made-up"
     name.touch()
     seconds: dict[str, float] = {}
-    figures: list[Figure] = []
+    figures: list[BenchmarkFigure] = []
 
-    with Resident() as resident:
+    with ResidentMemory() as resident:
 
         def step(what: str, call: Callable[[], Any]) -> Any:
             begun = time.perf_counter()
             made = call()
             seconds[what] = time.perf_counter() - begun
             for whose, peak in resident.taken().items():
-                figures.append(Figure(f"peak of {what}, {whose}", peak, peak, peak, "MiB"))
+                figures.append(BenchmarkFigure(f"peak of {what}, {whose}", peak, peak, peak, "MiB"))
             return made
 
         reader = made_up(characters)
@@ -65,10 +65,10 @@ def memory(folder: Path, characters: int, vocabulary: int, workers: int) -> Foun
         key: sum(counts[key] for counts in manifest["splits"].values())
         for key in ("documents", "sentences", "characters")
     }
-    return Found(figures, [], seconds, {**sizes, "processes": workers or cores()})
+    return BenchmarkResult(figures, [], seconds, {**sizes, "processes": workers or cores()})
 
 
-class Resident:
+class ResidentMemory:
     """Resident memory in MiB while it is entered: pages that processes share count in each, so sums are upper bounds.
 
     The kernel's own peak of ended children (`getrusage`) is of no use here: what a child was forked from counts in it.
@@ -83,7 +83,7 @@ class Resident:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
-    def __enter__(self) -> Resident:
+    def __enter__(self) -> ResidentMemory:
         self._look()
         self._thread.start()
         return self

@@ -20,8 +20,8 @@ from typing import Annotated, Any
 import typer
 
 from benchmarks.memory import SHARES, memory
-from benchmarks.peers.figures import Figure, Found, at_least, equal
-from benchmarks.peers.paired import Paired, in_turns
+from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult, at_least, equal
+from benchmarks.peers.paired import PairedTimes, in_turns
 from quartet.errors import InputError, user_errors
 from quartet.files import write_json
 from quartet.runtime.clock import Timer
@@ -69,7 +69,9 @@ def throughput(
     _show(found)
 
 
-def study(folder: Path, texts: Path, characters: int, vocabulary: int, rounds: int, workers: int) -> Found:
+def study(
+    folder: Path, texts: Path, characters: int, vocabulary: int, rounds: int, workers: int
+) -> BenchmarkResult:
     """Our speed over that of the bare libraries on the same text, with one process and with several.
 
     Args:
@@ -126,21 +128,21 @@ def study(folder: Path, texts: Path, characters: int, vocabulary: int, rounds: i
     }
     clock: dict[str, list[float]] = {name: [] for name in ways}
     taken = in_turns({name: _on_one_core(way, clock[name]) for name, way in ways.items()}, rounds)
-    by_clock = Paired(
+    by_clock = PairedTimes(
         {name: seconds[1:] for name, seconds in clock.items()}
     )  # the first round does not count
     bare = np.add(taken.seconds["Punkt"], taken.seconds["tokenizers"])
     ours = np.add(taken.seconds["segmentation"], taken.seconds["encoding"])
     figures = [
-        Figure.of(
+        BenchmarkFigure.of(
             "segmentation and encoding over the bare libraries, one core", (bare / ours).tolist(), DEMANDED
         ),
-        Figure.of("segmentation over Punkt, one core", taken.ratios("Punkt", "segmentation")),
-        Figure.of("encoding over tokenizers, one core", taken.ratios("tokenizers", "encoding")),
+        BenchmarkFigure.of("segmentation over Punkt, one core", taken.ratios("Punkt", "segmentation")),
+        BenchmarkFigure.of("encoding over tokenizers, one core", taken.ratios("tokenizers", "encoding")),
     ]
     if count > 1:
         figures += [
-            Figure.of(
+            BenchmarkFigure.of(
                 f"{what}, {count} processes over one", by_clock.ratios(what, f"{what}, {count} processes")
             )
             for what in ("segmentation", "encoding")
@@ -153,7 +155,7 @@ def study(folder: Path, texts: Path, characters: int, vocabulary: int, rounds: i
         "processes": count,
     }
     seconds = {name: (by_clock if "processes" in name else taken).median(name) for name in ways}
-    return Found(figures, checks, seconds, sizes)
+    return BenchmarkResult(figures, checks, seconds, sizes)
 
 
 def _copied(texts: Path, source: Path, characters: int) -> list[str]:
@@ -228,7 +230,7 @@ def _sums(sentences: Iterable[str]) -> list[int]:
     return [zlib.crc32(sentence.encode()) for sentence in sentences]
 
 
-def _show(found: Found) -> None:
+def _show(found: BenchmarkResult) -> None:
     from rich.console import Console
 
     from benchmarks.peers.table import shown

@@ -31,7 +31,7 @@ CHOICES: dict[str, tuple[PunktChoice, bool]] = {
 
 
 @dataclass(frozen=True)
-class Passage:
+class SentenceSequence:
     """Consecutive sentences.
 
     Attributes:
@@ -59,7 +59,7 @@ class Passage:
 
 
 @dataclass
-class Errors:
+class BoundaryErrors:
     """Of one choice: boundaries found, found where there is none (by kind of passage), and missed."""
 
     right: int = 0
@@ -77,7 +77,7 @@ class Errors:
         return self.right / max(1, self.right + sum(self.missed.values()))
 
 
-def passages(path: Path = GOLD) -> list[Passage]:
+def passages(path: Path = GOLD) -> list[SentenceSequence]:
     """The passages of a file.
 
     Raises:
@@ -94,13 +94,13 @@ def passages(path: Path = GOLD) -> list[Passage]:
             or not str(row.get("between", " ")).isspace()
         ):
             raise InputError(f"{path}:{number}", "no passage", "see README.md beside it for the format")
-        found.append(Passage(row["kind"], tuple(sentences), row.get("between", " ")))
+        found.append(SentenceSequence(row["kind"], tuple(sentences), row.get("between", " ")))
     return found
 
 
-def compared(segmenter: Segmenter, gold: list[Passage]) -> Errors:
+def compared(segmenter: Segmenter, gold: list[SentenceSequence]) -> BoundaryErrors:
     """What a segmenter finds of the boundaries."""
-    errors = Errors()
+    errors = BoundaryErrors()
     for passage in gold:
         found = {end for _, end in segmenter.spans(passage.text)[:-1]}
         errors.right += len(found & passage.ends)
@@ -129,7 +129,7 @@ def block() -> list[str]:
     def paragraphs() -> Iterator[str]:
         return iter(text)
 
-    found: dict[str, Errors] = {}
+    found: dict[str, BoundaryErrors] = {}
     counts: dict[str, int] = {}
     for name, (choice, curated) in CHOICES.items():
         segmenter = load_segmenter(choice, "english", paragraphs, CHARACTERS, curated)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipeline.layout import Layout
 from quartet.errors import InputError
-from quartet.report.cells import Cell, Cells, Place
+from quartet.report.cells import Cell, Cells, FigureKey
 from quartet.report.numbers import NONE
 from quartet.report.page import code, grid
 from quartet.report.published import published
@@ -18,14 +18,14 @@ from quartet.results import ONE_BY_ONE, Result, read_results, system_name
 def find(cells: Cells, table: str, dataset: str, split: str, system: str, metric: str) -> Cell | None:
     """The cell of a place; of the first data set that has one, where none is named."""
     if dataset:
-        return cells.find(Place(table, dataset, split, system, metric))
+        return cells.find(FigureKey(table, dataset, split, system, metric))
     wanted = (split, system, metric)
     places = (one for one in cells.places(table) if (one.split, one.system, one.metric) == wanted)
     return next((cells.find(one) for one in places), None)
 
 
 @dataclass(frozen=True)
-class Figure:
+class StudyTableRow:
     """A row of a table: what is measured, and how it is written.
 
     Attributes:
@@ -56,17 +56,19 @@ class Figure:
         return cell.text(lambda value: f"{self.scale * value:.{self.digits}f}", self.bounds)
 
 
-def wer(kind: str) -> Figure:
+def wer(kind: str) -> StudyTableRow:
     """WER on a test set of LibriSpeech."""
-    return Figure(f"WER, LibriSpeech test-{kind}, %", ("rerank", f"librispeech-{kind}", "test", "wer"))
+    return StudyTableRow(f"WER, LibriSpeech test-{kind}, %", ("rerank", f"librispeech-{kind}", "test", "wer"))
 
 
 SPEECH = (wer("clean"), wer("other"))
-STSB = Figure("STS-B, Pearson × 100", ("sts", "stsb", "test", "pearson"), "context", 1, 100)
-LOSS = Figure("validation loss, nats", ("training", "books", "valid", "loss"))
-PPPL = Figure("pseudo-perplexity, test books", ("perplexity", "books", "test", "pppl"), digits=1)
-MNLI = Figure("MNLI, accuracy, %", ("glue", "mnli-part", "dev_matched", "accuracy"), digits=1, scale=100)
-TUNED = Figure(
+STSB = StudyTableRow("STS-B, Pearson × 100", ("sts", "stsb", "test", "pearson"), "context", 1, 100)
+LOSS = StudyTableRow("validation loss, nats", ("training", "books", "valid", "loss"))
+PPPL = StudyTableRow("pseudo-perplexity, test books", ("perplexity", "books", "test", "pppl"), digits=1)
+MNLI = StudyTableRow(
+    "MNLI, accuracy, %", ("glue", "mnli-part", "dev_matched", "accuracy"), digits=1, scale=100
+)
+TUNED = StudyTableRow(
     "STS, tuned on entailment, Spearman × 100",
     ("sts", "sts-average", "test", "spearman-mean"),
     "nli",
@@ -74,7 +76,7 @@ TUNED = Figure(
     100,
 )
 BLEU = tuple(
-    Figure(f"BLEU, Multi30k {name}", ("rerank", f"multi30k-{pair}", "test", "bleu"), digits=1)
+    StudyTableRow(f"BLEU, Multi30k {name}", ("rerank", f"multi30k-{pair}", "test", "bleu"), digits=1)
     for name, pair in (("De→En", "de-en"), ("Fr→En", "fr-en"))
 )
 
@@ -92,7 +94,7 @@ class StudyTable:
 
     report: str
     systems: tuple[str, ...]
-    figures: tuple[Figure, ...]
+    figures: tuple[StudyTableRow, ...]
     seed: int | None = None
 
 
@@ -114,8 +116,8 @@ TABLES: dict[str, StudyTable] = {
             *SPEECH,
             *BLEU,
             STSB,
-            Figure("the same, embedding layer", ("sts", "stsb", "test", "pearson"), "embed", 1, 100),
-            Figure(
+            StudyTableRow("the same, embedding layer", ("sts", "stsb", "test", "pearson"), "embed", 1, 100),
+            StudyTableRow(
                 "perplexity, test books",
                 ("perplexity", "books", "test", "ppl"),
                 digits=1,
@@ -134,21 +136,21 @@ TABLES: dict[str, StudyTable] = {
         (
             LOSS,
             PPPL,
-            Figure(
+            StudyTableRow(
                 "median pseudo-perplexity, references of test-clean",
                 ("reference-perplexity", "librispeech-clean", "test", "pppl-median"),
                 digits=1,
             ),
             *SPEECH,
             STSB,
-            Figure("BLiMP, %", ("blimp", "blimp", "test", "accuracy"), digits=1, scale=100),
+            StudyTableRow("BLiMP, %", ("blimp", "blimp", "test", "accuracy"), digits=1, scale=100),
         ),
     ),
     "tta-books": StudyTable(
         "small-gpu",
         ("first-pass", "tta"),
         tuple(
-            Figure(f"WER, {words}, %", ("rerank", name, "test", "wer"), bounds=True)
+            StudyTableRow(f"WER, {words}, %", ("rerank", name, "test", "wer"), bounds=True)
             for name, words in (
                 ("librispeech-clean", "LibriSpeech test-clean, ESPnet2's 10-best lists"),
                 ("librispeech-other", "LibriSpeech test-other, ESPnet2's 10-best lists"),
@@ -219,7 +221,7 @@ def pairs(name: str, reports: Path) -> list[str]:
 
 def _pair(cells: Cells, corpus: str, first: str, second: str) -> Cell:
     cell = cells.find(
-        Place("perplexity-pairs", corpus, "test", system_name(first, versus=second), "loss-difference")
+        FigureKey("perplexity-pairs", corpus, "test", system_name(first, versus=second), "loss-difference")
     )
     if cell is None:
         raise InputError(
@@ -246,12 +248,12 @@ EXPERIMENT = "sample"
 WORDS = "20-words"
 #: T-TA's comparison, single sentences.
 FAMILY = (
-    Figure("test loss", ("perplexity", "", "test", "loss"), bounds=True),
-    Figure("test WER, %", ("rerank", "", "test", "wer"), bounds=True),
-    Figure("Pearson × 100, context", ("sts", "", "test", "pearson"), "context", 1, 100, bounds=True),
+    StudyTableRow("test loss", ("perplexity", "", "test", "loss"), bounds=True),
+    StudyTableRow("test WER, %", ("rerank", "", "test", "wer"), bounds=True),
+    StudyTableRow("Pearson × 100, context", ("sts", "", "test", "pearson"), "context", 1, 100, bounds=True),
 )
-UNIGRAM = Figure("entropy", ("perplexity", "", "test", "entropy"), bounds=True)
-CHANGE = Figure("change of the WER", ("rerank", "", "test", "wer-difference"), bounds=True)
+UNIGRAM = StudyTableRow("entropy", ("perplexity", "", "test", "entropy"), bounds=True)
+CHANGE = StudyTableRow("change of the WER", ("rerank", "", "test", "wer-difference"), bounds=True)
 #: Segatron's comparison, running text: the metric of each system.
 SEGMENTS = {
     "transformer-xl": "ppl",
@@ -351,7 +353,7 @@ def segments(cells: Cells) -> list[str]:
     rows = []
     for system, metric in SEGMENTS.items():
         paper = table.get(f"{system}-base", "ppl")
-        ours = Figure(metric, ("perplexity", "", "test", metric), digits=1, bounds=True)
+        ours = StudyTableRow(metric, ("perplexity", "", "test", metric), digits=1, bounds=True)
         rows.append(
             [
                 code(system),

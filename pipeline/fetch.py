@@ -192,7 +192,7 @@ def hub_path(address: str) -> Path:
         )
     except Exception as error:  # those of the hub's HTTP client too, whichever it is in that release
         words = str(error).strip().splitlines() or [type(error).__name__]
-        raise Unavailable(
+        raise UnavailableSource(
             address,
             f"cannot be had from the hub ({words[0]})",
             "check the network, or give a local copy's path",
@@ -221,7 +221,7 @@ def _copy(path: Path, target: Path) -> None:
                 path, f"cannot be copied ({first})", "take what is no file out of the folder"
             ) from error
     else:
-        raise Unavailable(path, "no such file or folder", "paths start at data.root of params.yaml")
+        raise UnavailableSource(path, "no such file or folder", "paths start at data.root of params.yaml")
 
 
 # ---------------------------------------------------------------------- downloads that go on where they broke off
@@ -235,11 +235,11 @@ PAUSE_SECONDS = 2.0
 LARGEST = 100 << 30
 
 
-class Unavailable(InputError):
+class UnavailableSource(InputError):
     """A source that is not there, or cannot be reached from here: nothing is wrong with the settings themselves."""
 
 
-class _Broken(Unavailable):
+class _BrokenDownload(UnavailableSource):
     """An answer that did not come to its end."""
 
 
@@ -278,7 +278,7 @@ def _complete(url: str, partial: Path) -> bool:
         begun = partial.stat().st_size if partial.exists() else 0
         try:
             _append(url, partial)
-        except _Broken:
+        except _BrokenDownload:
             idle = 0 if partial.stat().st_size > begun else idle + 1
             if idle == TRIES:
                 raise
@@ -328,17 +328,17 @@ def _blocks(url: str, start: int) -> Iterator[tuple[int, bytes]]:
             and error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE
         ):
             if not start:
-                raise Unavailable(url, "cannot be downloaded (416)", "check the address") from error
+                raise UnavailableSource(url, "cannot be downloaded (416)", "check the address") from error
             if _total(error.headers) != start:  # else nothing is missing
                 yield from _blocks(url, 0)
             return
         reason = getattr(error, "reason", None) or error
         if isinstance(error, urllib.error.HTTPError):
             reason = f"{error.code} {reason}"
-        kind = _Broken if answered else Unavailable
+        kind = _BrokenDownload if answered else UnavailableSource
         raise kind(url, f"cannot be downloaded ({reason})", "check the address and the network") from error
     if known is not None and done < known:
-        raise _Broken(url, f"ends after {done:,} of {known:,} bytes", "try again")
+        raise _BrokenDownload(url, f"ends after {done:,} of {known:,} bytes", "try again")
 
 
 def _goes_on(answer: Any, start: int) -> bool:

@@ -14,7 +14,7 @@ from quartet.tasks.glue.metrics import BASELINES, file_name, glue_measures, gold
 
 if TYPE_CHECKING:  # the baselines train nothing
     from quartet.scoring.language_model import LanguageModel
-    from quartet.training.glue_search import Search
+    from quartet.training.glue_search import GridSearchResult
 
 
 def baseline_rows(params: Params, dataset: str, examples: GlueSet) -> Iterator[Result]:
@@ -43,7 +43,7 @@ def training_of(examples: GlueSet) -> str:
 
 
 def rows_of_search(
-    params: Params, model: LanguageModel, dataset: str, examples: GlueSet, found: Search
+    params: Params, model: LanguageModel, dataset: str, examples: GlueSet, found: GridSearchResult
 ) -> Iterator[Result]:
     """Yield the rows of one model on one set: of each labelled split the metrics of the median seed.
 
@@ -85,7 +85,7 @@ def rows_of_search(
         )
 
 
-def write_submission(folder: Path, examples: GlueSet, found: Search) -> list[Path]:
+def write_submission(folder: Path, examples: GlueSet, found: GridSearchResult) -> list[Path]:
     """Write the median seed's predictions of the leaderboard's splits into `folder`; the files that were made."""
     written = []
     for split, part in examples.others.items():
@@ -97,7 +97,7 @@ def write_submission(folder: Path, examples: GlueSet, found: Search) -> list[Pat
     return written
 
 
-def summary(examples: GlueSet, found: Search) -> dict[str, Any]:
+def summary(examples: GlueSet, found: GridSearchResult) -> dict[str, Any]:
     """All choices with the mean of the task's metrics on dev by seed (null: undefined), and which was taken."""
     return {
         "chosen": found.point._asdict(),

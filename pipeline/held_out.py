@@ -16,7 +16,7 @@ from quartet.text.tokenizer import TextTokenizer
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutTokens:
     """The sentences at the beginning of each test document.
 
     Attributes:
@@ -37,7 +37,7 @@ class HeldOut:
         return list(np.split(values, ends[:-1]))
 
 
-def held_out_sentences(corpus: EncodedCorpus, tokens_per_document: int) -> HeldOut:
+def held_out_sentences(corpus: EncodedCorpus, tokens_per_document: int) -> HeldOutTokens:
     """Each document's sentences up to the one that reaches so many tokens (0: all)."""
     chosen: list[int] = []
     documents: list[int] = []
@@ -50,7 +50,7 @@ def held_out_sentences(corpus: EncodedCorpus, tokens_per_document: int) -> HeldO
                 break
             chosen.append(sentence)
             documents.append(document)
-    return HeldOut(
+    return HeldOutTokens(
         ids=[np.asarray(corpus.sentence(sentence), dtype=np.int64) for sentence in chosen],
         words=[int(corpus.sentence_words[sentence]) for sentence in chosen],
         documents=documents,

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from pipeline.layout import Layout
 from pipeline.params import Params
-from quartet.config.nbest import NBestLists
+from quartet.config.nbest import NBestEntry
 from quartet.errors import InputError
 from quartet.files import read_json
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.formats import jsonl
 from quartet.nbest.lengths import by_length
-from quartet.nbest.metrics import Metric, Table
+from quartet.nbest.metrics import CountTable, Metric
 from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates, Reranking, Selection, weight_grid
 from quartet.nbest.significance import measure, paired_bootstrap
@@ -30,12 +30,12 @@ class JudgedSplit:
     """One split of a set of lists, normalised and as given, with the counts of its metric, which all systems share."""
 
     lists: list[NBest]
-    table: Table
+    table: CountTable
     given: list[NBest]
 
 
 @dataclass(frozen=True)
-class Ranker:
+class RankingSystem:
     """What a row is of: a model and how it is read, with what the rows say of it."""
 
     model: str
@@ -81,7 +81,7 @@ def combined_name(pair: tuple[str, str]) -> str:
     return "-and-".join(pair)
 
 
-def metric_of(settings: NBestLists) -> Metric:
+def metric_of(settings: NBestEntry) -> Metric:
     """What a set of lists is judged by."""
     if settings.metric == "bleu":
         return Bleu(settings.bleu.lowercase, settings.bleu.tokenize)
@@ -107,11 +107,11 @@ def judged(params: Params, layout: Layout, name: str, split: str) -> JudgedSplit
     lists = normalise.lists(given)
     if all(one.reference is None for one in lists):
         raise InputError(path, "no list has a reference", f"name a file of them under nbest.{name}.{split}")
-    return JudgedSplit(lists, Table.of(lists, metric_of(settings)), given)
+    return JudgedSplit(lists, CountTable.of(lists, metric_of(settings)), given)
 
 
 def rows_of_outcome(
-    params: Params, lists: str, ranker: Ranker, outcome: Reranking, dev: Candidates, test: Candidates
+    params: Params, lists: str, ranker: RankingSystem, outcome: Reranking, dev: Candidates, test: Candidates
 ) -> list[Result]:
     """The rows of a weight chosen on dev and applied to test.
 
@@ -137,7 +137,7 @@ def rows_of_outcome(
 
 
 def rows_of_choice(
-    params: Params, lists: str, split: str, ranker: Ranker, selection: Selection, of: list[NBest]
+    params: Params, lists: str, split: str, ranker: RankingSystem, selection: Selection, of: list[NBest]
 ) -> list[Result]:
     """The rows of a choice that depends on no weight; on test by length too."""
     found = {selection.metric.name: measure(selection, params.bootstrap, params.seeds[0])}
@@ -146,7 +146,7 @@ def rows_of_choice(
 
 
 def rows_by_length(
-    params: Params, lists: str, ranker: Ranker, selection: Selection, of: list[NBest]
+    params: Params, lists: str, ranker: RankingSystem, selection: Selection, of: list[NBest]
 ) -> list[Result]:
     """A row a range of reference lengths, which stands in the place of the split, all of test."""
     edges = params.rerank.lengths
@@ -161,7 +161,7 @@ def _rows(
     params: Params,
     lists: str,
     split: str,
-    ranker: Ranker,
+    ranker: RankingSystem,
     measures: Mapping[str, Measure],
     table: str = "rerank",
 ) -> list[Result]:

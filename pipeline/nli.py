@@ -10,7 +10,7 @@ import numpy as np
 
 from pipeline.layout import Layout
 from pipeline.params import Params
-from pipeline.similarity import JudgedSet, System, judged_rows, judged_sets
+from pipeline.similarity import JudgedSet, SimilaritySystem, judged_rows, judged_sets
 from pipeline.task_sets import sets_of
 from pipeline.tracking.progress import say
 from quartet.errors import InputError
@@ -23,7 +23,7 @@ from quartet.tasks.nli.metrics import AVERAGE, SEVEN, accuracy, baseline
 from quartet.tasks.sts.metrics import mean_over_sets, similarities
 
 if TYPE_CHECKING:  # the baselines train nothing
-    from quartet.training.siamese import Siamese
+    from quartet.training.siamese import SiameseModel
 
 TRAIN = "train"
 
@@ -86,7 +86,12 @@ def nli_sets(params: Params, layout: Layout) -> NliSets:
 
 
 def accuracy_row(
-    params: Params, dataset: str, split: str, pairs: Sequence[NliPair], said: Sequence[str], system: System
+    params: Params,
+    dataset: str,
+    split: str,
+    pairs: Sequence[NliPair],
+    said: Sequence[str],
+    system: SimilaritySystem,
 ) -> Result:
     """The row of one system on one split.
 
@@ -122,7 +127,7 @@ def baseline_rows(params: Params, layout: Layout) -> Iterator[Result]:
     if not sets.train:
         return
     for name in BASELINES:
-        system = System(name, "cpu", f"trained on {sets.scale}")
+        system = SimilaritySystem(name, "cpu", f"trained on {sets.scale}")
         said = baseline(name, sets.train, [pair for _, _, pairs in sets.judged for pair in pairs])
         for dataset, split, pairs in sets.judged:
             yield accuracy_row(params, dataset, split, pairs, said[: len(pairs)], system)
@@ -138,7 +143,9 @@ def likeness_sets(params: Params, layout: Layout) -> list[JudgedSet]:
     return [one for one in sets if one.split == TEST and params.tasks[one.dataset].kind == "sts"]
 
 
-def accuracy_rows(params: Params, sets: NliSets, model: Siamese, system: System) -> Iterator[Result]:
+def accuracy_rows(
+    params: Params, sets: NliSets, model: SiameseModel, system: SimilaritySystem
+) -> Iterator[Result]:
     """Yield the accuracy of a tuned encoder on every judged split."""
     for dataset, split, pairs in sets.judged:
         indices = model.predict([(pair.premise, pair.hypothesis) for pair in pairs])
@@ -146,7 +153,7 @@ def accuracy_rows(params: Params, sets: NliSets, model: Siamese, system: System)
 
 
 def likeness_rows(
-    params: Params, sets: Sequence[JudgedSet], texts: Sequence[str], vectors: Floats, system: System
+    params: Params, sets: Sequence[JudgedSet], texts: Sequence[str], vectors: Floats, system: SimilaritySystem
 ) -> Iterator[Result]:
     """Yield Spearman's correlation of the cosines on every set, and the mean of the papers' seven where all are there.
 

@@ -14,13 +14,13 @@ from pathlib import Path
 
 from pipeline.run import main
 from quartet.files import atomic_path
-from quartet.report.facts import Facts, read_facts
+from quartet.report.facts import RunFacts, read_facts
 from quartet.report.html.page import pages
-from quartet.report.tables import Document, document, readme, times
+from quartet.report.tables import ReportDocument, document, readme, times
 from quartet.results import Result, read_results
 
 
-def write_pages(folder: Path, whole: Document, pictures: Path) -> None:
+def write_pages(folder: Path, whole: ReportDocument, pictures: Path) -> None:
     """README.md, index.html and tables.html of a folder.
 
     Args:
@@ -31,7 +31,7 @@ def write_pages(folder: Path, whole: Document, pictures: Path) -> None:
             temporary.write_text(text, encoding="utf-8")
 
 
-def write_times(folder: Path, rows: Iterable[Result], facts: Facts) -> None:
+def write_times(folder: Path, rows: Iterable[Result], facts: RunFacts) -> None:
     """The pages of the times of a report; their pictures stand within the pages alone."""
     from quartet.report import overview, runtime_figure
 

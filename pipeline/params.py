@@ -15,14 +15,22 @@ from typing import Any, Literal, TypeVar
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from quartet.config.evaluation import Attention, Blimp, Perplexity, Pretrained, Runtime, Vectors, Word2Vec
-from quartet.config.finetuning import Finetune, Glue, Nli, Race, Squad
-from quartet.config.model import Model
-from quartet.config.nbest import NBestLists, Rerank
-from quartet.config.ngram import Ngram
-from quartet.config.recognise import Recogniser, Translator
-from quartet.config.text import Corpus, Executor, Segmentation, Source, Tokenizer
-from quartet.config.training import Trainer
+from quartet.config.evaluation import (
+    AttentionSettings,
+    BlimpSettings,
+    PerplexitySettings,
+    PretrainedEntry,
+    RuntimeSettings,
+    VectorsEntry,
+    Word2VecSettings,
+)
+from quartet.config.finetuning import FinetuneSettings, GlueSettings, NliSettings, RaceSettings, SquadSettings
+from quartet.config.model import ModelEntry
+from quartet.config.nbest import NBestEntry, RerankSettings
+from quartet.config.ngram import NgramEntry
+from quartet.config.recognise import RecogniserEntry, TranslatorEntry
+from quartet.config.text import CorpusEntry, ExecutorSettings, SegmentationSettings, Source, TokenizerEntry
+from quartet.config.training import TrainerSettings
 from quartet.config.types import STRICT, Count, Size, Text
 from quartet.errors import InputError, nearest
 
@@ -36,14 +44,14 @@ Entry = TypeVar("Entry")
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Data:
+class DataSettings:
     """Where the relative paths of ``source``, ``dev`` and ``test`` start."""
 
     root: Text
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Task:
+class TaskEntry:
     """An entry of ``tasks:``; ``files`` maps the roles that the kind's reader wants to what is fetched.
 
     Attributes:
@@ -72,33 +80,33 @@ class Params:
     device: Literal["auto", "cpu", "cuda"]
     threads: Size
     workers: Size = 0
-    executor: Executor = dataclasses.field(default_factory=Executor)
-    data: Data
-    trainer: Trainer = dataclasses.field(default_factory=Trainer)
-    corpora: dict[str, Corpus]
-    segmentation: Segmentation
-    tokenizers: dict[str, Tokenizer]
-    models: dict[str, Model]
-    pretrained: dict[str, Pretrained]
-    ngrams: dict[str, Ngram]
-    translators: dict[str, Translator]
-    recognisers: dict[str, Recogniser]
-    vectors: dict[str, Vectors]
-    nbest: dict[str, NBestLists]
-    tasks: dict[str, Task]
+    executor: ExecutorSettings = dataclasses.field(default_factory=ExecutorSettings)
+    data: DataSettings
+    trainer: TrainerSettings = dataclasses.field(default_factory=TrainerSettings)
+    corpora: dict[str, CorpusEntry]
+    segmentation: SegmentationSettings
+    tokenizers: dict[str, TokenizerEntry]
+    models: dict[str, ModelEntry]
+    pretrained: dict[str, PretrainedEntry]
+    ngrams: dict[str, NgramEntry]
+    translators: dict[str, TranslatorEntry]
+    recognisers: dict[str, RecogniserEntry]
+    vectors: dict[str, VectorsEntry]
+    nbest: dict[str, NBestEntry]
+    tasks: dict[str, TaskEntry]
     evaluate: dict[str, list[str]]
     bootstrap: Count
-    perplexity: Perplexity
-    rerank: Rerank
-    finetune: Finetune
-    word2vec: Word2Vec
-    runtime: Runtime
-    glue: Glue
-    nli: Nli
-    squad: Squad
-    race: Race
-    blimp: Blimp
-    attention: Attention
+    perplexity: PerplexitySettings
+    rerank: RerankSettings
+    finetune: FinetuneSettings
+    word2vec: Word2VecSettings
+    runtime: RuntimeSettings
+    glue: GlueSettings
+    nli: NliSettings
+    squad: SquadSettings
+    race: RaceSettings
+    blimp: BlimpSettings
+    attention: AttentionSettings
 
     @property
     def names(self) -> dict[str, list[str]]:

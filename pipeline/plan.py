@@ -38,7 +38,7 @@ TRAINING = "pretrain"
 
 
 @dataclass(frozen=True)
-class Speed:
+class TrainingSpeed:
     """How fast trainings are taken to be.
 
     Attributes:
@@ -53,7 +53,7 @@ class Speed:
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrainingCost:
     """What the training of one model needs, all seeds together.
 
     Attributes:
@@ -72,7 +72,7 @@ class Plan:
     flops: float
     bytes: dict[str, float]
     rows: int
-    speed: Speed
+    speed: TrainingSpeed
     hours: float
 
 
@@ -96,7 +96,7 @@ def utilisations(layout: Layout, name: str) -> list[tuple[float, float]]:
 
 def speed_of(
     params: Params, layout: Layout, name: str, device: str, peak: float | None, utilisation: float | None
-) -> Speed:
+) -> TrainingSpeed:
     """What the options say; else what this model's last training had, or the others' median, or an assumption."""
     own = utilisations(layout, name)
     others = [found for other in params.models for found in utilisations(layout, other)]
@@ -108,10 +108,12 @@ def speed_of(
             else _peak_here(device, params.models[name].training.precision)
         )
     if utilisation is not None:
-        return Speed(peak, utilisation, "given")
+        return TrainingSpeed(peak, utilisation, "given")
     if not known:
-        return Speed(peak, ASSUMED, "assumed")
-    return Speed(peak, statistics.median(found for found, _ in known), "measured" if own else "other models")
+        return TrainingSpeed(peak, ASSUMED, "assumed")
+    return TrainingSpeed(
+        peak, statistics.median(found for found, _ in known), "measured" if own else "other models"
+    )
 
 
 @cache
@@ -134,7 +136,7 @@ def remarks(params: Params, device: str) -> list[str]:
     ]
 
 
-def plan(params: Params, layout: Layout, name: str, machine: Machine, speed: Speed) -> Plan:
+def plan(params: Params, layout: Layout, name: str, machine: Machine, speed: TrainingSpeed) -> TrainingCost:
     """The cost of one entry of ``models:``.
 
     Raises:
@@ -161,7 +163,7 @@ def plan(params: Params, layout: Layout, name: str, machine: Machine, speed: Spe
     rows = -(-training.batch_size // (machine.processes * machine.rounds(training.accumulate)))
     shares = machine.processes if machine.strategy == "fsdp" else 1
     needed = estimate.memory(config, training, vocabulary, rows, shares)
-    return Plan(
+    return TrainingCost(
         model=name,
         seeds=seeds,
         parameters=estimate.parameters(config, vocabulary),
@@ -201,7 +203,7 @@ def in_words(hours: float) -> str:
     return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
 
 
-def tables(plans: list[Plan], others: list[dict[str, Any]], machine: Machine) -> list[Table]:
+def tables(plans: list[TrainingCost], others: list[dict[str, Any]], machine: Machine) -> list[Table]:
     """What a terminal shows: the trainings with their sum, and the other stages."""
     trainings = Table(title=f"Trainings{machine.in_words or ' on one device'}")
     for heading in (

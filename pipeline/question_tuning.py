@@ -9,33 +9,33 @@ from pathlib import Path
 from pipeline.fetch import punkt_choice
 from pipeline.layout import Layout
 from pipeline.params import Params
-from pipeline.questions import Asked, Chosen, Questions
+from pipeline.questions import AnyQuestion, ChosenOptions, QuestionSet
 from pipeline.tracking.progress import bar, say
-from quartet.config.finetuning import Positions, QuestionTuning
+from quartet.config.finetuning import QuestionPositions, QuestionSettings
 from quartet.config.model import ModelConfig
 from quartet.scoring.language_model import LanguageModel
 from quartet.tasks.race.data import ChoiceQuestion
-from quartet.tasks.squad.data import Question
-from quartet.tasks.squad.metrics import Prediction
+from quartet.tasks.squad.data import SpanQuestion
+from quartet.tasks.squad.metrics import SpanPrediction
 from quartet.text.segments import Segmenter, load_segmenter
 from quartet.training import multiple_choice, span_qa
 from quartet.training.kept import tuning_name
 from quartet.training.multiple_choice import choose, read_choices, tuned_chooser
 from quartet.training.span_qa import SpanReading, answer, question_windows, tuned_reader
-from quartet.training.tuning import Tuning
+from quartet.training.tuning import TuningSettings
 
 #: By split, the questions and what is said of them.
-Answered = dict[str, tuple[list[Question], list[Prediction]]]
+PredictionsBySplit = dict[str, tuple[list[SpanQuestion], list[SpanPrediction]]]
 
 
 def answered(
     params: Params,
     layout: Layout,
     model: LanguageModel,
-    data: Questions[Question],
+    data: QuestionSet[SpanQuestion],
     segmenter: Segmenter,
     positions: str,
-) -> tuple[Answered, Path]:
+) -> tuple[PredictionsBySplit, Path]:
     """What a copy of the model that was tuned on the set says on each split, and where its weights are kept."""
     settings = params.squad
     reading = SpanReading(
@@ -53,8 +53,8 @@ def answered(
         f"their end, {cut.lost:,} answers have no token, {cut.split:,} are whole in no window"
     )
     with bar(f"{model.name} on {data.name}: steps of tuning") as shown:
-        reader = tuned_reader(model, windows, Tuning.of(settings, model.seed), weights, shown.set)
-    found: Answered = {}
+        reader = tuned_reader(model, windows, TuningSettings.of(settings, model.seed), weights, shown.set)
+    found: PredictionsBySplit = {}
     for split, questions in data.judged.items():
         asked, _ = question_windows(model, questions, reading, segmenter.spans)
         with bar(f"{model.name} on {data.name} {split}: windows", len(asked)) as shown:
@@ -66,10 +66,10 @@ def chosen(
     params: Params,
     layout: Layout,
     model: LanguageModel,
-    data: Questions[ChoiceQuestion],
+    data: QuestionSet[ChoiceQuestion],
     segmenter: Segmenter,
     positions: str,
-) -> tuple[list[Chosen], Path]:
+) -> tuple[list[ChosenOptions], Path]:
     """The choices on each split of a copy of the model that was tuned on the set, and where its weights are kept."""
     settings = params.race
     key = _name(multiple_choice.__name__, settings, data.train, model, segmenter, positions)
@@ -78,19 +78,19 @@ def chosen(
     train, cut = read_choices(model, data.train, settings.max_length, segmenter.spans, passage_first)
     say(f"{data.name}: {len(train):,} questions; {cut.questions:,} passages lost their end")
     with bar(f"{model.name} on {data.name}: steps of tuning") as shown:
-        chooser = tuned_chooser(model, train, Tuning.of(settings, model.seed), weights, shown.set)
+        chooser = tuned_chooser(model, train, TuningSettings.of(settings, model.seed), weights, shown.set)
     found = []
     for split, questions in data.judged.items():
         read, cut = read_choices(model, questions, settings.max_length, segmenter.spans, passage_first)
         with bar(f"{model.name} on {data.name} {split}: questions", len(read)) as shown:
             options = choose(chooser, read, shown.advance)
-        found.append(Chosen(split, questions, options, 1 - cut.tokens / max(1, cut.of)))
+        found.append(ChosenOptions(split, questions, options, 1 - cut.tokens / max(1, cut.of)))
     return found, weights
 
 
 def readings(
-    settings: QuestionTuning, model: ModelConfig, order_differs: bool
-) -> Iterator[tuple[str, Positions]]:
+    settings: QuestionSettings, model: ModelConfig, order_differs: bool
+) -> Iterator[tuple[str, QuestionPositions]]:
     """Yield (the name of the reading, how questions are read) of each training.
 
     Args:
@@ -103,12 +103,12 @@ def readings(
             yield ("" if positions == "paper" else positions), positions
 
 
-def punkt(params: Params, train: Sequence[Asked]) -> Segmenter:
+def punkt(params: Params, train: Sequence[AnyQuestion]) -> Segmenter:
     """What finds the sentences of English passages; where Punkt is to be trained, on those of the questions."""
 
     def passages() -> Iterator[str]:
         seen = dict.fromkeys(
-            question.context if isinstance(question, Question) else question.passage for question in train
+            question.context if isinstance(question, SpanQuestion) else question.passage for question in train
         )
         return iter(seen)
 
@@ -118,8 +118,8 @@ def punkt(params: Params, train: Sequence[Asked]) -> Segmenter:
 
 def _name(
     module: str,
-    settings: QuestionTuning,
-    train: Sequence[Asked],
+    settings: QuestionSettings,
+    train: Sequence[AnyQuestion],
     model: LanguageModel,
     segmenter: Segmenter,
     positions: str,

@@ -10,22 +10,22 @@ from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.task_sets import sets_of
 from pipeline.tracking.progress import say
-from quartet.config.finetuning import QuestionTuning
+from quartet.config.finetuning import QuestionSettings
 from quartet.results import Measure, Result, rows_of, system_name
 from quartet.tasks.race.data import ChoiceQuestion
 from quartet.tasks.race.metrics import bag_of_words, majority, race_measures
-from quartet.tasks.squad.data import Question
+from quartet.tasks.squad.data import SpanQuestion
 from quartet.tasks.squad.metrics import no_answers, random_spans, squad_measures
 
 TRAIN = "train"
 #: A SQuAD that comes as one file, and what its judged part is called: never dev, which is another one.
 WHOLE, HELD_OUT = "all", "held-out"
 
-Asked = TypeVar("Asked", Question, ChoiceQuestion)
+AnyQuestion = TypeVar("AnyQuestion", SpanQuestion, ChoiceQuestion)
 
 
 @dataclass(frozen=True)
-class Questions(Generic[Asked]):
+class QuestionSet(Generic[AnyQuestion]):
     """A set.
 
     Attributes:
@@ -36,12 +36,12 @@ class Questions(Generic[Asked]):
     """
 
     name: str
-    train: list[Asked]
-    judged: dict[str, list[Asked]]
+    train: list[AnyQuestion]
+    judged: dict[str, list[AnyQuestion]]
     scale: str
 
 
-def squad_sets(params: Params, layout: Layout) -> Iterator[Questions[Question]]:
+def squad_sets(params: Params, layout: Layout) -> Iterator[QuestionSet[SpanQuestion]]:
     """Yield every set of kind squad that has questions to train on and to judge."""
     for name, roles in sets_of("squad", params, layout):
         found = dict(roles)
@@ -51,7 +51,7 @@ def squad_sets(params: Params, layout: Layout) -> Iterator[Questions[Question]]:
         yield from _limited(name, found, params.squad)
 
 
-def race_sets(params: Params, layout: Layout) -> Iterator[Questions[ChoiceQuestion]]:
+def race_sets(params: Params, layout: Layout) -> Iterator[QuestionSet[ChoiceQuestion]]:
     """Yield every set of kind race; files of one level (``dev_middle``, ``dev_high``) make one split."""
     for name, roles in sets_of("race", params, layout):
         found: dict[str, list[ChoiceQuestion]] = {}
@@ -60,7 +60,7 @@ def race_sets(params: Params, layout: Layout) -> Iterator[Questions[ChoiceQuesti
         yield from _limited(name, found, params.race)
 
 
-def divided(questions: Sequence[Question], share: float) -> tuple[list[Question], list[Question]]:
+def divided(questions: Sequence[SpanQuestion], share: float) -> tuple[list[SpanQuestion], list[SpanQuestion]]:
     """The questions of the first articles, and of the last ones, which are so large a share of all articles.
 
     At least one article is on either side, where there are two.
@@ -74,7 +74,7 @@ def divided(questions: Sequence[Question], share: float) -> tuple[list[Question]
     )
 
 
-def spread(items: Sequence[Asked], limit: int) -> list[Asked]:
+def spread(items: Sequence[AnyQuestion], limit: int) -> list[AnyQuestion]:
     """So many items, spread evenly over all (0: all)."""
     if not 0 < limit < len(items):
         return list(items)
@@ -82,8 +82,8 @@ def spread(items: Sequence[Asked], limit: int) -> list[Asked]:
 
 
 def _limited(
-    name: str, roles: Mapping[str, list[Asked]], settings: QuestionTuning
-) -> Iterator[Questions[Asked]]:
+    name: str, roles: Mapping[str, list[AnyQuestion]], settings: QuestionSettings
+) -> Iterator[QuestionSet[AnyQuestion]]:
     train = spread(roles.get(TRAIN, []), settings.train_limit)
     judged = {
         split: spread(questions, settings.judged_limit)
@@ -95,11 +95,11 @@ def _limited(
         return
     whole = len(roles[TRAIN])
     share = f"{len(train):,}" if len(train) == whole else f"{len(train):,} of {whole:,}"
-    yield Questions(name, train, judged, f"tuned on {share} questions of {name}, epochs: {settings.epochs}")
+    yield QuestionSet(name, train, judged, f"tuned on {share} questions of {name}, epochs: {settings.epochs}")
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenOptions:
     """What a system chose on a split.
 
     Attributes:
@@ -116,7 +116,7 @@ class Chosen:
 def race_rows(
     params: Params,
     dataset: str,
-    chosen: Chosen,
+    chosen: ChosenOptions,
     *,
     model: str,
     reading: str = "",
@@ -185,7 +185,7 @@ def race_baselines(params: Params, layout: Layout) -> Iterator[Result]:
     for data in race_sets(params, layout):
         for split, questions in data.judged.items():
             for system, baseline in CHOICES.items():
-                chosen = Chosen(split, questions, baseline(data.train, questions))
+                chosen = ChosenOptions(split, questions, baseline(data.train, questions))
                 scale = f"{len(data.train):,} questions of {data.name}"
                 yield from race_rows(
                     params, data.name, chosen, model=system, device="cpu", scale=scale, seed=None

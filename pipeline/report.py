@@ -16,15 +16,15 @@ from statistics import fmean
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params
 from pipeline.stages import HEADLINES
-from quartet.config.model import Model
+from quartet.config.model import ModelEntry
 from quartet.files import read_json, write_json
 from quartet.report.facts import (
     AbsentSet,
     CorpusFacts,
-    Facts,
     ListFacts,
     ModelFacts,
     PretrainedFacts,
+    RunFacts,
     TokenizerFacts,
 )
 from quartet.report.figures import training_panels
@@ -32,7 +32,7 @@ from quartet.report.papers.segatron import INPUT_LENGTH, TOKENS
 from quartet.results import Result
 
 
-def gather(params: Params, layout: Layout, device: str, figures: dict[str, str]) -> Facts:
+def gather(params: Params, layout: Layout, device: str, figures: dict[str, str]) -> RunFacts:
     """Facts of everything that params.yaml names.
 
     Args:
@@ -42,7 +42,7 @@ def gather(params: Params, layout: Layout, device: str, figures: dict[str, str])
     Raises:
         InputError: a manifest is absent or broken.
     """
-    return Facts(
+    return RunFacts(
         experiment=params.experiment,
         device=device,
         seeds=tuple(params.seeds),
@@ -129,7 +129,7 @@ def _pretrained(layout: Layout, name: str) -> PretrainedFacts:
     return PretrainedFacts(name=name, objective=model.get("objective", ""), reads=model.get("reads", ""))
 
 
-def _variant(model: Model) -> tuple[str, ...]:
+def _variant(model: ModelEntry) -> tuple[str, ...]:
     """The switches that make another model of the same objective, architecture, sizes and positions."""
     recurrence, tta = model.recurrence, model.tta
     words = {
@@ -156,7 +156,7 @@ SPLITS = ("test", "dev", "valid")
 #: Metric files by system: column -> set or split -> value.
 Metrics = dict[str, dict[str, dict[str, float]]]
 #: The rows of a plot, its header first.
-Table = list[tuple[object, ...]]
+TableRows = list[tuple[object, ...]]
 
 
 def dvc_metrics(rows: Iterable[Result]) -> Metrics:
@@ -183,9 +183,9 @@ def dvc_metrics(rows: Iterable[Result]) -> Metrics:
     return found
 
 
-def validation_plot(curves: Mapping[str, Sequence[tuple[float, float]]], facts: Facts) -> Table:
+def validation_plot(curves: Mapping[str, Sequence[tuple[float, float]]], facts: RunFacts) -> TableRows:
     """Nats a predicted token against training steps, a panel for each kind of prediction and input."""
-    rows: Table = [("panel", "system", "step", "loss")]
+    rows: TableRows = [("panel", "system", "step", "loss")]
     for column in training_panels([name for name in curves if curves[name]], facts):
         for title, names in column.items():
             panel = title.replace("\n", " ")
@@ -193,9 +193,9 @@ def validation_plot(curves: Mapping[str, Sequence[tuple[float, float]]], facts: 
     return rows
 
 
-def weights_plot(curves: Mapping[tuple[str, str, str], Sequence[tuple[float, float]]]) -> Table:
+def weights_plot(curves: Mapping[tuple[str, str, str], Sequence[tuple[float, float]]]) -> TableRows:
     """WER or BLEU against the weight of the language model, a panel a set of lists and split."""
-    rows: Table = [("panel", "system", "weight", "value")]
+    rows: TableRows = [("panel", "system", "weight", "value")]
     return rows + [
         (f"{lists}, {split}", system, weight, value)
         for (lists, split, system), points in curves.items()
@@ -203,9 +203,9 @@ def weights_plot(curves: Mapping[tuple[str, str, str], Sequence[tuple[float, flo
     ]
 
 
-def input_lengths_plot(rows: Iterable[Result]) -> Table:
+def input_lengths_plot(rows: Iterable[Result]) -> TableRows:
     """Perplexity against the tokens of an input, a panel a corpus."""
-    found: Table = [("panel", "system", "tokens", "perplexity")]
+    found: TableRows = [("panel", "system", "tokens", "perplexity")]
     for row in rows:
         if row.table == INPUT_LENGTH and row.metric == "ppl":
             found.append((row.dataset, row.system, int(row.split.removesuffix(TOKENS)), row.value))
@@ -218,7 +218,7 @@ def write_metrics(folder: Path, found: Metrics) -> None:
         write_json(folder / f"{system}.json", figures)
 
 
-def write_table(path: Path, rows: Table) -> None:
+def write_table(path: Path, rows: TableRows) -> None:
     """A plot's points as CSV."""
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)

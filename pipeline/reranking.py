@@ -14,13 +14,13 @@ from typing import get_args
 import numpy as np
 
 from pipeline.layout import Layout
-from pipeline.lists import JudgedSplit, Ranker, rows_of_outcome, tried
+from pipeline.lists import JudgedSplit, RankingSystem, rows_of_outcome, tried
 from pipeline.params import Params
 from pipeline.scorers import Scorer
 from pipeline.tracking.progress import bar, say
 from quartet import code
 from quartet.nbest.reference_perplexity import reference_measures, references_of
-from quartet.nbest.rerank import Candidates, Curve, tune_and_apply
+from quartet.nbest.rerank import Candidates, WeightCurve, tune_and_apply
 from quartet.nbest.rescored import write_rescored
 from quartet.nbest.scores import score_lists, score_texts, texts_of
 from quartet.nbest.types import NBest
@@ -73,7 +73,7 @@ def _digest(parts: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ModelReading:
     """A way in which a model reads texts.
 
     Attributes:
@@ -85,13 +85,13 @@ class Reading:
 
     model: Scorer
     masked: bool
-    ranker: Ranker
+    ranker: RankingSystem
     output: Path
     kept: KeptScores
 
 
 def rerank_lists(
-    params: Params, layout: Layout, reading: Reading, name: str, splits: dict[str, JudgedSplit]
+    params: Params, layout: Layout, reading: ModelReading, name: str, splits: dict[str, JudgedSplit]
 ) -> tuple[list[Result], list[str]]:
     """The rows of a reading on the set `name`, and the lines of its curves; the reranked lists are written.
 
@@ -154,7 +154,7 @@ def rerank_lists(
 
 
 def rows_of_unknown(
-    params: Params, reading: Reading, name: str, split: str, lists: Sequence[NBest]
+    params: Params, reading: ModelReading, name: str, split: str, lists: Sequence[NBest]
 ) -> list[Result]:
     """The share of unknown tokens in the distinct hypotheses.
 
@@ -179,7 +179,7 @@ def rows_of_unknown(
     )
 
 
-def curve_lines(prefix: str, curve: Curve) -> list[str]:
+def curve_lines(prefix: str, curve: WeightCurve) -> list[str]:
     """CSV lines of a curve."""
     return [
         f"{prefix},{weight:g},{value:.6f}" for weight, value in zip(curve.weights, curve.values, strict=True)

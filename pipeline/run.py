@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from quartet.config.training import Trainer
+from quartet.config.training import TrainerSettings
 from quartet.errors import USER_ERROR, InputError, system_error
 from quartet.hardware.memory import keep_freed_memory
 from quartet.hardware.processor import computing, model_name
@@ -144,7 +144,7 @@ LAUNCHED = "QUARTET_LAUNCHED"
 RANKS = ("RANK", "SLURM_PROCID", "LOCAL_RANK")
 
 
-def launch(trainer: Trainer) -> None:
+def launch(trainer: TrainerSettings) -> None:
     """Become the launcher, which runs this command again on every device; return where that was done or is not asked.
 
     Raises:
@@ -162,14 +162,14 @@ def launch(trainer: Trainer) -> None:
         ) from error
 
 
-def follows(trainer: Trainer) -> bool:
+def follows(trainer: TrainerSettings) -> bool:
     """Whether this process only computes: the first one writes files, talks to MLflow and shows the progress."""
     if trainer.devices * trainer.nodes == 1:
         return False
     return any(int(os.environ.get(name, 0)) > 0 for name in RANKS)
 
 
-class Inputs:
+class InputSnapshot:
     """Files of the user's that a stage reads for a while, as they are at its start.
 
     DVC notes the hash of an input when the stage has ended. What is stored would else count as made from files that

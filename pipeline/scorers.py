@@ -12,9 +12,9 @@ from pipeline.trained import trained
 from quartet.export.card import load_export_card
 from quartet.export.folder import is_export
 from quartet.ngram.score import load
-from quartet.scorers import Opened, open_scorer
+from quartet.scorers import AnyScorer, open_scorer
 
-Scorer = Opened
+Scorer = AnyScorer
 
 
 def scorers(params: Params, name: str) -> Iterator[tuple[Scorer, int]]:

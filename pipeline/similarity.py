@@ -36,7 +36,7 @@ class JudgedSet:
 
 
 @dataclass(frozen=True)
-class System:
+class SimilaritySystem:
     """Whose vectors are judged: see :func:`quartet.results.rows_of`."""
 
     model: str
@@ -79,7 +79,7 @@ def texts_of(sets: Sequence[JudgedSet]) -> list[str]:
 
 
 def similarity_rows(
-    params: Params, sets: Sequence[JudgedSet], texts: Sequence[str], vectors: Floats, system: System
+    params: Params, sets: Sequence[JudgedSet], texts: Sequence[str], vectors: Floats, system: SimilaritySystem
 ) -> list[Result]:
     """The rows of one system on every set, and on the mean over SemEval's years.
 
@@ -108,7 +108,7 @@ def similarity_rows(
 
 
 def judged_rows(
-    params: Params, dataset: str, split: str, measures: Mapping[str, Measure], system: System
+    params: Params, dataset: str, split: str, measures: Mapping[str, Measure], system: SimilaritySystem
 ) -> list[Result]:
     """Rows of the table of similarities."""
     return rows_of(

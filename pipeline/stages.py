@@ -16,9 +16,9 @@ from pipeline.layout import MANIFEST, REPORT, TOKENIZER, Layout, pairs
 from pipeline.params import Params
 from quartet.results import Result, read_results
 
-Place = Callable[[Layout, Params, str], Path]
+InstanceFile = Callable[[Layout, Params, str], Path]
 """A file of the instance of that name."""
-Files = Callable[[Layout, str], Mapping[Path, str | None]]
+InstanceFiles = Callable[[Layout, str], Mapping[Path, str | None]]
 """Files of an instance, and below which folder of its run MLflow keeps each (None: at the root)."""
 
 
@@ -56,15 +56,15 @@ class Stage:
         tag: the text of its manifest under the first name is a tag in MLflow, under the second.
     """
 
-    record: Place | None = None
+    record: InstanceFile | None = None
     headline: Headline | None = None
     of_models: bool = False
     live: bool = False
     lists: bool = False
     sets: tuple[str, ...] = ()
-    manifest: Place | None = None
-    curve: Place | None = None
-    files: Files | None = None
+    manifest: InstanceFile | None = None
+    curve: InstanceFile | None = None
+    files: InstanceFiles | None = None
     tag: tuple[str, str] | None = None
 
     @property

@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import Params, Task
+from pipeline.params import Params, TaskEntry
 from pipeline.tracking.progress import say
 from quartet.errors import InputError, nearest
 from quartet.files import read_json
-from quartet.tasks.files import Format
+from quartet.tasks.files import SetFormat
 from quartet.tasks.kinds import KINDS
 
 #: A set as its evaluation takes it: what the kind's reader gives, or the examples of each role by the role's name.
 TaskSet = Any
 
 
-def published(name: str, task: Task) -> Format[Any] | None:
+def published(name: str, task: TaskEntry) -> SetFormat[Any] | None:
     """The format of a published set; None for the kinds that have but one.
 
     Raises:
@@ -65,7 +65,7 @@ def file_name(role: str, source: str, kind: str) -> str:
     return role + "".join(endings[-2:] if endings[-1] == ".gz" else endings[-1:])
 
 
-def read_task(folder: Path, name: str, task: Task) -> TaskSet:
+def read_task(folder: Path, name: str, task: TaskEntry) -> TaskSet:
     """A fetched set, from its folder.
 
     Raises:

@@ -7,13 +7,13 @@ import numpy as np
 from pipeline.glue import baseline_rows
 from pipeline.held_out import held_out_sentences
 from pipeline.layout import TOKENIZER, Layout, pairs
-from pipeline.lists import SPLITS, Ranker, judged, rows_of_choice
+from pipeline.lists import SPLITS, RankingSystem, judged, rows_of_choice
 from pipeline.nli import baseline_rows as nli_baselines
 from pipeline.params import Params
 from pipeline.questions import race_baselines, squad_baselines
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.similarity import System, judged_sets, similarity_rows, texts_of
+from pipeline.similarity import SimilaritySystem, judged_sets, similarity_rows, texts_of
 from pipeline.task_sets import sets_of
 from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
@@ -118,7 +118,7 @@ def first_pass_and_oracle(params: Params, layout: Layout) -> list[Result]:
                 ("first-pass", candidates.first_pass_selection),
                 ("oracle", candidates.oracle),
             ):
-                ranker = Ranker(system, "cpu", f"{len(each.lists)} lists", None)
+                ranker = RankingSystem(system, "cpu", f"{len(each.lists)} lists", None)
                 found += rows_of_choice(params, name, split, ranker, chosen, each.lists)
     return found
 
@@ -145,7 +145,7 @@ def word2vec(params: Params, layout: Layout) -> list[Result]:
             )
             found += rows(params, measures, "wordsim", "word2vec", dataset, "test", scale, reading)
         vectors = mean_vectors(tokenizer, table, texts)
-        system = System("word2vec", "cpu", scale, reading=reading)
+        system = SimilaritySystem("word2vec", "cpu", scale, reading=reading)
         found += similarity_rows(params, sets, texts, vectors, system)
     return found
 

@@ -8,7 +8,7 @@ from pipeline.layout import Layout
 from pipeline.lists import (
     SPLITS,
     JudgedSplit,
-    Ranker,
+    RankingSystem,
     RerankedSystem,
     combined_name,
     judged,
@@ -80,7 +80,7 @@ def combine_pair(
         splits["test"].given,
     )
     mixed = dev[0].mixed(dev[1], found.share)
-    ranker = Ranker(system, "cpu", f"{pair[0]} and {pair[1]}, weighed on dev", seed)
+    ranker = RankingSystem(system, "cpu", f"{pair[0]} and {pair[1]}, weighed on dev", seed)
     share = rows_of(
         {"share": Measure(found.share, len(found.reranking.reranked.counts))},
         experiment=params.experiment,

@@ -17,7 +17,7 @@ from quartet.scoring.language_model import LanguageModel
 from quartet.tasks.classification.data import LabelledText
 from quartet.tasks.classification.metrics import FitPredict, classification_measures, cross_validate
 from quartet.training.finetune import fit_predict
-from quartet.training.tuning import Tuning
+from quartet.training.tuning import TuningSettings
 
 
 def finetune(name: str) -> None:
@@ -56,7 +56,7 @@ def tuner(
     model: LanguageModel, params: Params, labels: Sequence[str], advance: Callable[[], None]
 ) -> FitPredict:
     """Fine-tuning of the model as the callable that cross-validation wants; `advance` is called after each fold."""
-    settings = Tuning.of(params.finetune, model.seed)
+    settings = TuningSettings.of(params.finetune, model.seed)
 
     def fit_and_predict(train: Sequence[LabelledText], texts: Sequence[str]) -> list[str]:
         classes = [labels.index(example.label) for example in train]

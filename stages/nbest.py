@@ -8,16 +8,16 @@ from typing import Any, Literal
 
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import entry
-from pipeline.run import Inputs, main
+from pipeline.run import InputSnapshot, main
 from pipeline.settings import load
 from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
-from quartet.config.nbest import NBestLists
+from quartet.config.nbest import NBestEntry
 from quartet.errors import InputError, nearest
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json, write_jsonl
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.counts import count, in_common
-from quartet.nbest.formats import FORMATS, Files, Reading, jsonl, read
+from quartet.nbest.formats import FORMATS, IngestedLists, NBestFiles, jsonl, read
 from quartet.nbest.types import NBest
 
 #: Every entry that was left out, with its reason.
@@ -37,7 +37,7 @@ def nbest(name: str) -> None:
             nearest(settings.format, FORMATS, "format"),
         )
     folder = Layout(params.experiment).nbest(name)
-    inputs = Inputs([base_of(settings, Path(params.data.root))])
+    inputs = InputSnapshot([base_of(settings, Path(params.data.root))])
     with stage_run(params, "nbest", name):
         manifest: dict[str, Any] = {
             "version": MANIFEST_VERSION,
@@ -78,16 +78,16 @@ def nbest(name: str) -> None:
             inputs.check()
 
 
-def base_of(settings: NBestLists, root: Path) -> Path:
+def base_of(settings: NBestEntry, root: Path) -> Path:
     """The entry's folder, whose ``..`` are of its name, as for DVC: no link counts."""
     return Path(os.path.normpath(root / settings.folder))
 
 
-def files_of(settings: NBestLists, split: Literal["dev", "test"], root: Path) -> Files:
+def files_of(settings: NBestEntry, split: Literal["dev", "test"], root: Path) -> NBestFiles:
     """The files of one split below the entry's folder."""
     base = base_of(settings, root)
     named = settings.dev if split == "dev" else settings.test
-    return Files(
+    return NBestFiles(
         base / named.hypotheses,
         tuple((base / each.file, each.weight) for each in named.scores),
         None if named.references is None else base / named.references,
@@ -95,12 +95,12 @@ def files_of(settings: NBestLists, split: Literal["dev", "test"], root: Path) ->
     )
 
 
-def all_refused(reading: Reading) -> list[InputError]:
+def all_refused(reading: IngestedLists) -> list[InputError]:
     """What was refused of the lists, then of the references."""
     return [*reading.refused, *reading.references_refused]
 
 
-def described(files: Files, reading: Reading, kept: list[NBest], root: Path) -> dict[str, Any]:
+def described(files: NBestFiles, reading: IngestedLists, kept: list[NBest], root: Path) -> dict[str, Any]:
     """What the manifest says of a split: its files, what went in and came out, and what the kept lists hold."""
     names = {path: path.relative_to(root) if path.is_relative_to(root) else path for path in files.paths}
     return {
@@ -118,7 +118,7 @@ def described(files: Files, reading: Reading, kept: list[NBest], root: Path) -> 
     }
 
 
-def summary(reading: Reading) -> str:
+def summary(reading: IngestedLists) -> str:
     """Counts in = counts out + counts refused, in a line."""
     text = f"{reading.entries:,} lists"
     if reading.refused:

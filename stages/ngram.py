@@ -12,7 +12,7 @@ from pipeline.run import main
 from pipeline.settings import load
 from pipeline.tracking.progress import say, track
 from pipeline.tracking.stage import stage_run
-from quartet.config.ngram import Ngram
+from quartet.config.ngram import NgramEntry
 from quartet.files import atomic_dir, sha256
 from quartet.ngram.card import ARPA, NgramCard
 from quartet.ngram.estimate import estimate
@@ -58,7 +58,7 @@ def ngram(name: str) -> None:
         )
 
 
-def train(layout: Layout, name: str, settings: Ngram, tokenizer: TextTokenizer) -> NgramCard:
+def train(layout: Layout, name: str, settings: NgramEntry, tokenizer: TextTokenizer) -> NgramCard:
     """Estimate the model and put its folder in place."""
     text = SentencesOf(layout.segments(settings.corpus) / "train.jsonl")
     split = splitter(settings.tokens, tokenizer)

@@ -8,7 +8,7 @@ from pipeline.layout import Layout
 from pipeline.nli import accuracy_rows, likeness_rows, likeness_sets, nli_sets
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.similarity import System, texts_of
+from pipeline.similarity import SimilaritySystem, texts_of
 from pipeline.tracking.progress import bar, say
 from pipeline.tracking.stage import stage_run
 from pipeline.trained import trained
@@ -19,7 +19,7 @@ from quartet.tasks.nli.data import LABELS
 from quartet.training import siamese
 from quartet.training.kept import tuning_name
 from quartet.training.siamese import embed, tuned, untrained
-from quartet.training.tuning import Tuning
+from quartet.training.tuning import TuningSettings
 
 #: Settings that decide no weight of a tuning; its pairs are named by themselves.
 IDLE = ("sets", "limit", "random_control")
@@ -47,8 +47,8 @@ def nli(name: str) -> None:
         if not pairs:
             say("no set of nli.sets is available: nothing to tune on")
         for model in trained(params, name) if pairs else ():
-            settings = Tuning.of(params.nli, model.seed)
-            before = System(name, model.device, model.scale, model.seed, "untuned")
+            settings = TuningSettings.of(params.nli, model.seed)
+            before = SimilaritySystem(name, model.device, model.scale, model.seed, "untuned")
             rows += likeness_rows(params, likeness, texts, embed(model, texts), before)
             starts = {"": model}
             if params.nli.random_control:
@@ -61,7 +61,7 @@ def nli(name: str) -> None:
                     found = tuned(
                         one, pairs, len(LABELS), settings, params.nli.max_length, weights, shown.set
                     )
-                system = System(
+                system = SimilaritySystem(
                     name,
                     model.device,
                     f"{one.scale}, tuned on {sets.scale} (epochs: {params.nli.epochs})",

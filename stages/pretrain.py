@@ -13,9 +13,9 @@ from pipeline.params import Params, entry
 from pipeline.run import choose_device, follows, hardware, launch, main, set_threads
 from pipeline.settings import load
 from pipeline.tracking.progress import bar, say
-from pipeline.tracking.stage import Run, stage_run
+from pipeline.tracking.stage import StageRun, stage_run
 from quartet import code
-from quartet.config.model import Model
+from quartet.config.model import ModelEntry
 from quartet.files import atomic_dir, atomic_path, keep_only, read_json, sha256, write_json
 from quartet.models.checkpoint import CONFIG, ModelCard, copy_model, load_card, save_model
 from quartet.pretrained import content_hash, local_folder
@@ -23,8 +23,8 @@ from quartet.results import Measure, Result, rows_of, write_results
 from quartet.runtime.peak import matrix_product_peak
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.callbacks import Progress, Report
-from quartet.training.fit import Trained, fit
+from quartet.training.callbacks import MetricReporter, Progress
+from quartet.training.fit import TrainedNetwork, fit
 from quartet.training.flops import training_flops
 from quartet.training.processes import Machine
 
@@ -74,7 +74,7 @@ def pretrain(name: str) -> None:
     keep_only(finished.values())
 
 
-def fingerprint(layout: Layout, model: Model, seed: int, device: str) -> str:
+def fingerprint(layout: Layout, model: ModelEntry, seed: int, device: str) -> str:
     """A name for one training: equal only where settings, data, seed, kind of device, code and `init_from` are.
 
     Settings that change no weight are left at their defaults.
@@ -107,7 +107,7 @@ def take_over(name: str, folder: Path) -> None:
         return
 
 
-def describe(folder: Path, name: str, model: Model) -> None:
+def describe(folder: Path, name: str, model: ModelEntry) -> None:
     """Let the card of a finished training have the model's name, and the settings that change no weight, of now."""
     card = load_card(folder)
     now = dataclasses.replace(card, name=name, training=model.training)
@@ -115,7 +115,7 @@ def describe(folder: Path, name: str, model: Model) -> None:
         write_json(folder / CONFIG, dataclasses.asdict(now))
 
 
-def open_data(layout: Layout, model: Model) -> tuple[TextTokenizer, EncodedCorpus, EncodedCorpus]:
+def open_data(layout: Layout, model: ModelEntry) -> tuple[TextTokenizer, EncodedCorpus, EncodedCorpus]:
     """The tokenizer of a model and the encoded splits for training and validation."""
     encoded = layout.encoded(model.corpus, model.tokenizer)
     train, valid = (EncodedCorpus.open(encoded, split) for split in ("train", "valid"))
@@ -123,7 +123,7 @@ def open_data(layout: Layout, model: Model) -> tuple[TextTokenizer, EncodedCorpu
 
 
 def compute(
-    model: Model,
+    model: ModelEntry,
     tokenizer: TextTokenizer,
     train: EncodedCorpus,
     valid: EncodedCorpus,
@@ -132,8 +132,8 @@ def compute(
     device: str,
     machine: Machine,
     progress: Progress | None = None,
-    report: Report | None = None,
-) -> Trained:
+    report: MetricReporter | None = None,
+) -> TrainedNetwork:
     """The training itself, which every process of the machine takes part in."""
     return fit(
         *(model.config, model.training, tokenizer, train, valid),
@@ -149,12 +149,12 @@ def compute(
 def train_seed(
     layout: Layout,
     name: str,
-    model: Model,
+    model: ModelEntry,
     seed: int,
     folder: Path,
     device: str,
     machine: Machine,
-    run: Run,
+    run: StageRun,
 ) -> None:
     """Train one seed and keep the outcome in `folder`/model and `folder`/curve.json."""
     tokenizer, train, valid = open_data(layout, model)
@@ -205,7 +205,7 @@ def train_seed(
         save_model(output, {"last": trained.network.state_dict(), "best": trained.best}, card, tokenizer)
 
 
-def speed(model: Model, trained: Trained, device: str, machine: Machine) -> dict[str, float]:
+def speed(model: ModelEntry, trained: TrainedNetwork, device: str, machine: Machine) -> dict[str, float]:
     """How well the last run of a training used its devices; empty where it had no steps left to do.
 
     The shares are of the seconds of its steps; `flops-utilisation` is of the measured peak of this device's matrix

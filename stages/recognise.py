@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import entry
-from pipeline.run import Inputs, choose_device, main, set_threads
+from pipeline.run import InputSnapshot, choose_device, main, set_threads
 from pipeline.settings import load
 from pipeline.tracking.progress import bar, say
-from pipeline.tracking.stage import Run, stage_run
-from quartet.config.recognise import Recogniser
+from pipeline.tracking.stage import StageRun, stage_run
+from quartet.config.recognise import RecogniserEntry
 from quartet.errors import InputError, nearest
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
 from quartet.recognise import speech
@@ -38,7 +38,7 @@ def recognise(name: str) -> None:
     folder = Layout(params.experiment).recognised(name)
     set_threads(params.threads)
     device = choose_device(params.device)
-    inputs = Inputs([Path(params.data.root) / settings.audio.folder])
+    inputs = InputSnapshot([Path(params.data.root) / settings.audio.folder])
     with stage_run(params, "recognise", name) as run:
         recogniser = speech.open_recogniser(settings.config, device, params.threads)
         sets = {
@@ -65,8 +65,8 @@ def recognise(name: str) -> None:
 
 
 def admitted(
-    settings: Recogniser, split: Literal["dev", "test"], root: Path, seconds: int
-) -> speech.Admitted:
+    settings: RecogniserEntry, split: Literal["dev", "test"], root: Path, seconds: int
+) -> speech.AdmittedUtterances:
     """The utterances of one split that can be recognised."""
     audio = settings.audio
     path = root / audio.folder / (audio.dev if split == "dev" else audio.test)
@@ -78,11 +78,11 @@ def admitted(
 
 def decode(
     recogniser: speech.Recogniser,
-    settings: Recogniser,
+    settings: RecogniserEntry,
     split: str,
-    chosen: speech.Admitted,
+    chosen: speech.AdmittedUtterances,
     output: Path,
-    run: Run,
+    run: StageRun,
 ) -> dict[str, Any]:
     """Write the lists of one split; what the manifest says of them."""
     started = time.perf_counter()
@@ -113,7 +113,7 @@ def decode(
     }
 
 
-def audio_hash(chosen: speech.Admitted) -> str:
+def audio_hash(chosen: speech.AdmittedUtterances) -> str:
     """SHA-256 over the utterances' names and the bytes of their files."""
     lines = "".join(f"{sha256(each.audio)}  {each.name}\n" for each in chosen.utterances)
     return hashlib.sha256(lines.encode()).hexdigest()

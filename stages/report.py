@@ -31,7 +31,7 @@ from quartet.errors import InputError
 from quartet.files import TEMPORARY, atomic_dir, sha256, write_json
 from quartet.report import figures, overview
 from quartet.report.attention_figure import attention_maps
-from quartet.report.facts import Facts, facts_json
+from quartet.report.facts import RunFacts, facts_json
 from quartet.report.numbers import listing
 from quartet.report.tables import document
 from quartet.results import Measure, Result, rows_of, write_results
@@ -146,7 +146,9 @@ def curves(params: Params, layout: Layout) -> tuple[dict[str, Curve], dict[tuple
     return training, weights
 
 
-def draw(folder: Path, params: Params, layout: Layout, found: list[Result], facts: Facts) -> dict[str, str]:
+def draw(
+    folder: Path, params: Params, layout: Layout, found: list[Result], facts: RunFacts
+) -> dict[str, str]:
     """Draw what there is to draw; section or place on the first screen -> the picture's path from the README."""
     training, wer = curves(params, layout)
     drawn = {

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pipeline.layout import Layout
-from pipeline.lists import SPLITS, Ranker, judged
-from pipeline.reranking import KeptScores, Reading, rerank_lists
+from pipeline.lists import SPLITS, RankingSystem, judged
+from pipeline.reranking import KeptScores, ModelReading, rerank_lists
 from pipeline.run import main
 from pipeline.scorers import Scorer, scorers
 from pipeline.settings import load
@@ -26,8 +26,8 @@ def rerank(name: str) -> None:
         }
         for model, seed in scorers(params, name):
             for how, masked in readings(model):
-                ranker = Ranker(name, model.device, model.scale, seed, how)
-                reading = Reading(model, masked, ranker, layout.rescored(name), kept)
+                ranker = RankingSystem(name, model.device, model.scale, seed, how)
+                reading = ModelReading(model, masked, ranker, layout.rescored(name), kept)
                 for list_name, splits in sets.items():
                     found, lines = rerank_lists(params, layout, reading, list_name, splits)
                     rows += found

@@ -19,8 +19,8 @@ from quartet.errors import InputError
 from quartet.files import sha256, write_json
 from quartet.models.checkpoint import WEIGHTS
 from quartet.results import Measure, Result, rows_of, write_results
-from quartet.runtime.benchmark import LIST_WORDS, Texts, Timing, benchmark, cut_texts, growth, over_lae
-from quartet.runtime.systems import System, on_device, systems_of
+from quartet.runtime.benchmark import LIST_WORDS, TimedTexts, Timing, benchmark, cut_texts, growth, over_lae
+from quartet.runtime.systems import TimedSystem, on_device, systems_of
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.documents import read_segmented
 
@@ -65,7 +65,7 @@ def timed(params: Params, layout: Layout, rows: list[Result]) -> dict[str, Any]:
     }
 
 
-def systems_on(device: str, models: list[LanguageModel], bert: bool) -> list[System]:
+def systems_on(device: str, models: list[LanguageModel], bert: bool) -> list[TimedSystem]:
     """What is timed on a device.
 
     Raises:
@@ -87,7 +87,7 @@ def systems_on(device: str, models: list[LanguageModel], bert: bool) -> list[Sys
     return systems
 
 
-def texts_of(params: Params, layout: Layout) -> list[Texts]:
+def texts_of(params: Params, layout: Layout) -> list[TimedTexts]:
     """The sentences and the list, cut from the test documents of the first model's corpus."""
     wanted = max([*params.runtime.words, LIST_WORDS * params.runtime.hypotheses])
     running: list[str] = []

@@ -10,10 +10,10 @@ from pipeline.settings import load
 from pipeline.tracking.progress import bar, say
 from pipeline.tracking.stage import stage_run
 from quartet.config.text import HubConfig
-from quartet.text.hub import Hub
+from quartet.text.hub import HubReader
 from quartet.text.segmented import segment_corpus
 from quartet.text.sources import SOURCES
-from quartet.text.split import Shares
+from quartet.text.split import HeldOutShares
 
 
 def segment(name: str) -> None:
@@ -26,10 +26,10 @@ def segment(name: str) -> None:
         wanted = corpus.limit if corpus.split else 0  # a limit of each split does not say how many in all
         with bar(f"{name}: documents", wanted or None) as shown:
             manifest = segment_corpus(
-                Hub(corpus.kind) if isinstance(corpus.kind, HubConfig) else SOURCES[corpus.kind],
+                HubReader(corpus.kind) if isinstance(corpus.kind, HubConfig) else SOURCES[corpus.kind],
                 source,
                 layout.segments(name),
-                shares=Shares(corpus.split.valid, corpus.split.test) if corpus.split else None,
+                shares=HeldOutShares(corpus.split.valid, corpus.split.test) if corpus.split else None,
                 punkt=punkt_choice(params, layout),
                 curated=params.segmentation.curated,
                 language=corpus.language,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pipeline.dvc_yaml import set_apart
 from pipeline.layout import Layout
-from pipeline.run import Inputs, main
+from pipeline.run import InputSnapshot, main
 from pipeline.settings import PARAMS, read_params, write
 from pipeline.tracking.stage import same_code
 from quartet.files import write_json
@@ -17,7 +17,7 @@ from quartet.files import write_json
 
 def settings() -> None:
     """Write artifacts/settings.json, and catalogue.json into the folders that other stages read as a whole."""
-    inputs = Inputs([PARAMS])
+    inputs = InputSnapshot([PARAMS])
     with same_code("settings"):
         params = read_params(PARAMS)
         write(params)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.evaluations import KINDS
-from pipeline.fetch import Unavailable, fetch, tree_sha256
+from pipeline.fetch import UnavailableSource, fetch, tree_sha256
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import Params, Task
+from pipeline.params import Params, TaskEntry
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.task_sets import check_roles, file_name, published, read_task
@@ -37,11 +37,11 @@ def tasks() -> None:
     layout = Layout(params.experiment)
     with stage_run(params, "tasks"):
         manifests: dict[str, Any] = {}
-        missing: list[Unavailable] = []
+        missing: list[UnavailableSource] = []
         for name, task in params.tasks.items():
             try:
                 manifests[name] = bring(params, name, task, layout)
-            except Unavailable as error:
+            except UnavailableSource as error:
                 missing.append(error)
         if missing:
             raise missing[0]
@@ -51,7 +51,7 @@ def tasks() -> None:
         write_json(layout.all_tasks / MANIFEST, manifests)
 
 
-def bring(params: Params, name: str, task: Task, layout: Layout) -> dict[str, Any]:
+def bring(params: Params, name: str, task: TaskEntry, layout: Layout) -> dict[str, Any]:
     """One set whole in its folder; of a published set that cannot be had what there is of it, and why.
 
     Raises:
@@ -86,8 +86,8 @@ def bring(params: Params, name: str, task: Task, layout: Layout) -> dict[str, An
 
 
 def gather(
-    root: Path, task: Task, folder: Path, target: Path
-) -> tuple[dict[str, dict[str, Any]], Unavailable | None]:
+    root: Path, task: TaskEntry, folder: Path, target: Path
+) -> tuple[dict[str, dict[str, Any]], UnavailableSource | None]:
     """Put a set's files into `target`: those of `folder` that are still right, and what is fetched.
 
     A file that has no checksum is fetched again, since only a checksum promises that it is still what its source holds;
@@ -97,7 +97,7 @@ def gather(
         by role what the manifest says of the file; and the first that could not be had.
     """
     files: dict[str, dict[str, Any]] = {}
-    missing: Unavailable | None = None
+    missing: UnavailableSource | None = None
     known = known_files(folder)
     for role, source in task.files.items():
         copy = file_name(role, source.source, task.kind)
@@ -112,7 +112,7 @@ def gather(
                 files[role] = _kept(folder / copy, target / copy, old)
             else:
                 files[role] = fetch(source, root, target, copy)
-        except Unavailable as error:
+        except UnavailableSource as error:
             if intact:
                 say(f"{source.source}: {error.reason}; the copy that was fetched before is used")
                 files[role] = _kept(folder / copy, target / copy, old)
@@ -155,7 +155,7 @@ def counted(items: int | dict[str, int]) -> str:
     return ", ".join(f"{role} {count:,}" for role, count in items.items())
 
 
-def _at_source(error: InputError, folder: Path, task: Task) -> InputError:
+def _at_source(error: InputError, folder: Path, task: TaskEntry) -> InputError:
     """The error with the names that the user knows, not those of the copies."""
     place, reason = error.place, error.reason
     for role, source in task.files.items():

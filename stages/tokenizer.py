@@ -11,7 +11,7 @@ from pipeline.run import main
 from pipeline.settings import load
 from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
-from quartet.config.text import Tokenizer
+from quartet.config.text import TokenizerEntry
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
 from quartet.pretrained import local_folder
 from quartet.text.documents import SentencesOf
@@ -41,7 +41,7 @@ def tokenizer(name: str) -> None:
         say(f"{name}: {made.vocab_size:,} entries from {settings.source or text}")
 
 
-def trained(settings: Tokenizer, text: Path) -> tuple[TextTokenizer, dict[str, Any]]:
+def trained(settings: TokenizerEntry, text: Path) -> tuple[TextTokenizer, dict[str, Any]]:
     """A vocabulary learnt from the text, and what the manifest says of where it comes from."""
     assert settings.kind != "pretrained"
     assert settings.vocab_size is not None
@@ -51,7 +51,7 @@ def trained(settings: Tokenizer, text: Path) -> tuple[TextTokenizer, dict[str, A
     return made, {"lowercase": settings.lowercase, "trained_on": origin}
 
 
-def taken(settings: Tokenizer) -> tuple[TextTokenizer, dict[str, Any]]:
+def taken(settings: TokenizerEntry) -> tuple[TextTokenizer, dict[str, Any]]:
     """A BERT's own vocabulary, and where it comes from."""
     assert settings.source is not None
     return read_vocabulary(local_folder(settings.source, weights=False)), {"source": settings.source}

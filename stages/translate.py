@@ -13,12 +13,12 @@ from typing import Any
 
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params, entry
-from pipeline.run import Inputs, choose_device, hardware, main, set_threads
+from pipeline.run import InputSnapshot, choose_device, hardware, main, set_threads
 from pipeline.settings import load
 from pipeline.tracking.progress import bar, say
-from pipeline.tracking.stage import Run, stage_run
+from pipeline.tracking.stage import StageRun, stage_run
 from quartet import code
-from quartet.config.recognise import Translator
+from quartet.config.recognise import TranslatorEntry
 from quartet.files import MANIFEST_VERSION, atomic_dir, atomic_path, keep_only, read_json, sha256, write_json
 from quartet.recognise import beam, translation
 from quartet.recognise.lists import write_translations
@@ -44,7 +44,7 @@ def translate(name: str) -> None:
     set_threads(params.threads)
     device = choose_device(params.device)
     files = {split: [Path(params.data.root) / path for path in getattr(settings, split)] for split in SPLITS}
-    inputs = Inputs(path for paths in files.values() for path in paths)
+    inputs = InputSnapshot(path for paths in files.values() for path in paths)
     texts = {split: read_parallel(*files[split]) for split in SPLITS}
     folder = layout.resume(f"translator-{name}", settings.seed) / fingerprint(settings, files, device)
     with stage_run(params, "translate", name, resume=folder) as run:
@@ -87,7 +87,7 @@ def translate(name: str) -> None:
     keep_only([folder])
 
 
-def fingerprint(settings: Translator, files: dict[str, list[Path]], device: str) -> str:
+def fingerprint(settings: TranslatorEntry, files: dict[str, list[Path]], device: str) -> str:
     """A name for one training: equal only where what it depends on is. The beam and the test text may differ.
 
     So may settings of the training that change no weight.
@@ -105,11 +105,11 @@ def fingerprint(settings: Translator, files: dict[str, list[Path]], device: str)
 
 def train(
     name: str,
-    settings: Translator,
+    settings: TranslatorEntry,
     texts: dict[str, ParallelText],
     folder: Path,
     device: str,
-    run: Run,
+    run: StageRun,
 ) -> None:
     """Train and keep the outcome in `folder`: model with the last weights, best.safetensors, curve.json."""
     text = texts["train"]
@@ -164,7 +164,7 @@ def train(
         translation.save_translator(output, translation.Translator(trained.network, tokenizer, card))
 
 
-def choose_weights(folder: Path, settings: Translator, output: Path) -> None:
+def choose_weights(folder: Path, settings: TranslatorEntry, output: Path) -> None:
     """Copy a finished training to `output`, with the weights that the settings ask for now."""
     shutil.copytree(folder / "model", output, dirs_exist_ok=True)
     card = read_json(output / translation.CARD)
@@ -177,11 +177,11 @@ def choose_weights(folder: Path, settings: Translator, output: Path) -> None:
 
 def decode(
     translator: translation.Translator,
-    settings: Translator,
+    settings: TranslatorEntry,
     split: str,
     text: ParallelText,
     output: Path,
-    run: Run,
+    run: StageRun,
 ) -> dict[str, Any]:
     """Write the lists of one split; what the manifest says of them."""
     from sacrebleu.metrics.bleu import BLEU

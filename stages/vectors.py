@@ -9,7 +9,7 @@ from pipeline.layout import Layout
 from pipeline.params import entry
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.similarity import System, judged_rows, judged_sets, similarity_rows, texts_of
+from pipeline.similarity import SimilaritySystem, judged_rows, judged_sets, similarity_rows, texts_of
 from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError
@@ -32,7 +32,7 @@ def vectors(name: str) -> None:
             raise InputError(
                 settings.source, "has no vector for any word of the sets", "check format and lowercase"
             )
-        system = System(name, "cpu", table.scale)
+        system = SimilaritySystem(name, "cpu", table.scale)
         rows: list[Result] = similarity_rows(params, sets, texts, found.means, system)
         for one in sets:
             own = table.embed(one.pairs.texts)

@@ -31,7 +31,7 @@ from quartet.statistics.correlation import correlations
 from quartet.statistics.intervals import LEVEL, Floats, bootstrap_measure
 from quartet.statistics.perplexity import gain, perplexity_measures
 from quartet.tasks.blimp.data import MinimalPair
-from quartet.tasks.blimp.metrics import Choices, blimp_measures
+from quartet.tasks.blimp.metrics import PairChoices, blimp_measures
 from quartet.tasks.classification.metrics import classification_measures
 from quartet.tasks.nli.data import LABELS, NliPair
 from quartet.tasks.nli.metrics import accuracy
@@ -173,7 +173,7 @@ def minimal_pairs(rng: Rng, n: int, resamples: int) -> dict[str, Measure]:
     """Twelve paradigms of n pairs."""
     given = [MinimalPair("", "", f"{number:02d}", "p", "f") for number in range(len(RIGHT)) for _ in range(n)]
     right = rng.random(len(given)) < np.repeat(RIGHT, n)
-    chosen = Choices(right, np.zeros(len(given), dtype=bool))
+    chosen = PairChoices(right, np.zeros(len(given), dtype=bool))
     found = blimp_measures(given, chosen, resamples, int(rng.integers(1 << 30)))
     return {"mean accuracy of 12 paradigms, pairs of each": found[""]["accuracy"]}
 

@@ -26,7 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pipeline.layout import Layout
-from pipeline.plan import Plan, plan, speed_of
+from pipeline.plan import TrainingCost, plan, speed_of
 from pipeline.settings import read_params
 from quartet.config.loading import read_yaml
 from quartet.files import read_jsonl
@@ -72,7 +72,7 @@ class Workplace:
         environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}"}
         subprocess.run([sys.executable, "-m", *arguments], cwd=self.folder, env=environment, check=True)
 
-    def plans(self) -> dict[str, Plan]:
+    def plans(self) -> dict[str, TrainingCost]:
         """What the settings are said to take."""
         params = read_params(self.folder / "params.yaml")
         speeds = {name: speed_of(params, self.layout, name, "cpu", None, None) for name in MODELS}

@@ -14,7 +14,7 @@ from typer.main import get_group
 
 import quartet
 from quartet import cli, shipped
-from quartet.cli.options import Tokenization
+from quartet.cli.options import BleuTokenizationName
 from quartet.cli.rescore import file_and_weight
 from quartet.config import nbest as settings
 from quartet.errors import InputError
@@ -347,7 +347,7 @@ def test_the_options_name_every_format_and_tokenizer() -> None:
         each for each in get_group(cli.app).commands["rescore"].params if each.name == "input_format"
     )
     assert all(name in getattr(option, "help", "") for name in FORMATS)
-    assert [each.value for each in Tokenization] == list(get_args(settings.Tokenization))
+    assert [each.value for each in BleuTokenizationName] == list(get_args(settings.BleuTokenization))
 
 
 def test_scores_are_kept_for_the_next_run(

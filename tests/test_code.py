@@ -196,7 +196,10 @@ def test_fields_are_left_out_of_the_classes_of_params_alone() -> None:
         if fields.optional
     }
     assert left_out <= known, left_out - known
-    assert {"quartet.config.training.TrainingConfig", "quartet.config.finetuning.Finetune"} <= left_out
+    assert {
+        "quartet.config.training.TrainingConfig",
+        "quartet.config.finetuning.FinetuneSettings",
+    } <= left_out
 
 
 def test_every_script_has_a_digest() -> None:

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from ruamel.yaml import YAML
 
 from pipeline.params import Params
-from quartet.config.model import Model
+from quartet.config.model import ModelEntry
 from tests.imports import ROOT
 
 DOCUMENT = (ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8")
@@ -66,7 +66,7 @@ def resolve(key: str) -> tuple[Any, Any]:
     """The type and the default of a dotted key: of a model's entry, or from the top of params.yaml."""
     first, *others = key.split(".")
     sections = {field.name for field in dataclasses.fields(Params)}
-    hint, default = field_of(Params if first in sections else Model, first)
+    hint, default = field_of(Params if first in sections else ModelEntry, first)
     for name in others:
         hint, default = field_of(hint, name)
     return hint, default

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from quartet.report.cells import Cell, Cells, Place
+from quartet.report.cells import Cell, Cells, FigureKey
 from quartet.results import Result, read_results
 from tests.committed import report_rows
 
@@ -17,7 +17,7 @@ def cells(name: str) -> Cells:
 
 def cell_of(found: Cells, *place: str) -> Cell:
     """The cell of a table, data set, split, system and metric, which must be there."""
-    cell = found.find(Place(*place))
+    cell = found.find(FigureKey(*place))
     assert cell is not None, place
     return cell
 

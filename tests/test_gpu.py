@@ -24,7 +24,7 @@ from quartet.scoring.reading import Layer
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.divergence import SEEN_TOGETHER
-from quartet.training.fit import Trained, fit
+from quartet.training.fit import TrainedNetwork, fit
 from tests.models.shapes import KINDS, VARIANTS, small
 from tests.recognise import toy
 from tests.runtime.test_benchmark import RUNNING
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 
 
-def train(corpus: Small, kind: str, resume: Path, device: str, **changes: Any) -> Trained:
+def train(corpus: Small, kind: str, resume: Path, device: str, **changes: Any) -> TrainedNetwork:
     """40 steps, without dropout unless it is asked for: devices draw other numbers for it."""
     tokenizer, splits = corpus
     config = small(**{**VARIANTS[kind], "dropout": changes.pop("dropout", 0.0)})

@@ -13,7 +13,7 @@ import pytest
 from pipeline.params import Params
 from pipeline.settings import read_params
 from pipeline.stages import instances
-from quartet.config.model import Model
+from quartet.config.model import ModelEntry
 from tests.imports import ROOT
 
 PRESETS = sorted((ROOT / "presets").glob("*.yaml"))
@@ -202,7 +202,7 @@ def preset(name: str) -> Params:
     return read_params(ROOT / "presets" / f"{name}.yaml")
 
 
-def setting(model: Model, key: str) -> Any:
+def setting(model: ModelEntry, key: str) -> Any:
     """The value of a dotted key of a model."""
     if key == "warm-up steps":
         return round(model.training.warmup * (model.training.schedule_steps or model.training.steps))

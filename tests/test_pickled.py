@@ -15,7 +15,7 @@ import quartet
 from quartet.config.ngram import TokenConfig
 from quartet.errors import InputError
 from quartet.ngram.score import load
-from quartet.scorers import Opened
+from quartet.scorers import AnyScorer
 from quartet.shipped import WEIGHTS
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -29,7 +29,7 @@ Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 TEXTS = ["the miller crossed the river", "", "[MASK] é [CLS]", "<s> the </s>"]
 
 
-def check(model: Opened) -> None:
+def check(model: AnyScorer) -> None:
     """What comes out of the pickle scores alike."""
     again = pickle.loads(pickle.dumps(model))  # our own
     for ours, theirs in zip(model.token_logprobs(TEXTS), again.token_logprobs(TEXTS), strict=True):

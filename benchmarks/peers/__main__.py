@@ -25,7 +25,7 @@ from benchmarks.peers import (
     table,
     vectors,
 )
-from benchmarks.peers.figures import Figure, Found
+from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult
 from benchmarks.peers.models import DEMANDED, SHAPES
 from benchmarks.peers.setup import LENGTHS, Setup
 from quartet.errors import InputError, user_errors
@@ -37,7 +37,7 @@ from quartet.text.plain import lines_of
 
 
 @dataclass(frozen=True)
-class Study:
+class Benchmark:
     """One row of the command.
 
     Attributes:
@@ -45,13 +45,13 @@ class Study:
         device: it is asked for by name, or run where the device is this one.
     """
 
-    run: Callable[[Setup], Found]
+    run: Callable[[Setup], BenchmarkResult]
     title: str
     peer: bool = False
     device: str | None = None
 
 
-class Row(StrEnum):
+class BenchmarkName(StrEnum):
     """What can be asked for."""
 
     sentence = "sentence"
@@ -70,30 +70,36 @@ class Row(StrEnum):
 
 #: What something is demanded of on a GPU, the most important first; the other rows are reported there.
 ON_GPU = (
-    Row.card_spans,
-    Row.card_sentences,
-    Row.card_streams,
-    Row.list,
-    Row.products,
-    Row.trainer,
-    Row.vectors,
+    BenchmarkName.card_spans,
+    BenchmarkName.card_sentences,
+    BenchmarkName.card_streams,
+    BenchmarkName.list,
+    BenchmarkName.products,
+    BenchmarkName.trainer,
+    BenchmarkName.vectors,
 )
 
 STUDIES = {
-    Row.sentence: Study(sentence.one_sentence, "one sentence, T-TA and biLM"),
-    Row.list: Study(hypotheses.study, "an N-best list, T-TA and biLM"),
-    Row.products: Study(hypotheses.products, "rescoring and its own matrix products"),
-    Row.growth: Study(sentence.growth, "growth with the length of a sentence"),
-    Row.minicons: Study(minicons.study, "masked scores, minicons", peer=True),
-    Row.vectors: Study(vectors.study, "sentence vectors, sentence-transformers", peer=True),
-    Row.trainer: Study(pretraining.study, "pretraining, the Trainer of transformers", peer=True),
-    Row.peak: Study(peak.study, "training and the peak of matrix products"),
-    Row.segatron: Study(recurrent.study, "Segatron-XL and Transformer-XL"),
-    Row.card_spans: Study(card.STUDIES["spans"], "SegaBERT on a GPU and its peak", device="cuda"),
-    Row.card_sentences: Study(
+    BenchmarkName.sentence: Benchmark(sentence.one_sentence, "one sentence, T-TA and biLM"),
+    BenchmarkName.list: Benchmark(hypotheses.study, "an N-best list, T-TA and biLM"),
+    BenchmarkName.products: Benchmark(hypotheses.products, "rescoring and its own matrix products"),
+    BenchmarkName.growth: Benchmark(sentence.growth, "growth with the length of a sentence"),
+    BenchmarkName.minicons: Benchmark(minicons.study, "masked scores, minicons", peer=True),
+    BenchmarkName.vectors: Benchmark(vectors.study, "sentence vectors, sentence-transformers", peer=True),
+    BenchmarkName.trainer: Benchmark(
+        pretraining.study, "pretraining, the Trainer of transformers", peer=True
+    ),
+    BenchmarkName.peak: Benchmark(peak.study, "training and the peak of matrix products"),
+    BenchmarkName.segatron: Benchmark(recurrent.study, "Segatron-XL and Transformer-XL"),
+    BenchmarkName.card_spans: Benchmark(
+        card.STUDIES["spans"], "SegaBERT on a GPU and its peak", device="cuda"
+    ),
+    BenchmarkName.card_sentences: Benchmark(
         card.STUDIES["sentences"], "the T-TA paper's on a GPU and its peak", device="cuda"
     ),
-    Row.card_streams: Study(card.STUDIES["streams"], "Transformer-XL on a GPU and its peak", device="cuda"),
+    BenchmarkName.card_streams: Benchmark(
+        card.STUDIES["streams"], "Transformer-XL on a GPU and its peak", device="cuda"
+    ),
 }
 
 
@@ -101,7 +107,7 @@ STUDIES = {
 LONG_LIST = 1000
 
 
-class Precision(StrEnum):
+class PrecisionName(StrEnum):
     """Of training."""
 
     fp32 = "fp32"
@@ -115,7 +121,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 def peers(
     texts: Annotated[Path, typer.Option(help="Sentences, one a line; or a .jsonl of segmented documents.")],
     only: Annotated[
-        list[Row] | None,
+        list[BenchmarkName] | None,
         typer.Option(
             help="A row to run; several: in their order. None: all, on a GPU those that something is demanded of first."
         ),
@@ -153,7 +159,7 @@ def peers(
         ),
     ] = 4,
     precision: Annotated[
-        list[Precision] | None,
+        list[PrecisionName] | None,
         typer.Option(help="Of training; several: each. None: fp32, and bf16 where the device has it."),
     ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Measurements of each, in turns.")] = 5,
@@ -184,7 +190,9 @@ def peers(
     console = Console()
     where = table.machine(device)
     console.print(", ".join(f"{name} {value}" for name, value in where.items()))
-    record = Record(json, where, rounds, {name for name in Row if _is_demanded(name, shape, device)})
+    record = ResultsFile(
+        json, where, rounds, {name for name in BenchmarkName if _is_demanded(name, shape, device)}
+    )
     with tempfile.TemporaryDirectory() as folder:
         setup = Setup(
             sentences=_sentences(texts),
@@ -211,20 +219,22 @@ def peers(
                 continue
             record.begin(name)
             record(STUDIES[name].run(setup))
-            figures = [Figure.from_json(row) for row in record.found[name]["figures"]]
+            figures = [BenchmarkFigure.from_json(row) for row in record.found[name]["figures"]]
             console.print(table.shown(figures, f"{name}: {STUDIES[name].title}"))
     if markdown is not None:
         table.write_markdown(markdown, record.found if json is None else table.kept(json))
 
 
-class Record:
+class ResultsFile:
     """What the rows have found, in a file as it comes: a machine that is only lent may be gone before the end.
 
     Attributes:
         found: by row.
     """
 
-    def __init__(self, path: Path | None, where: dict[str, str], rounds: int, demanded: set[Row]) -> None:
+    def __init__(
+        self, path: Path | None, where: dict[str, str], rounds: int, demanded: set[BenchmarkName]
+    ) -> None:
         """Args:
         path: of the file; None: there is none.
         where: what computes.
@@ -235,14 +245,14 @@ class Record:
         self._where = where
         self._rounds = rounds
         self._demanded = demanded
-        self._row = Row.sentence
+        self._row = BenchmarkName.sentence
         self._begun = 0.0
 
-    def begin(self, row: Row) -> None:
+    def begin(self, row: BenchmarkName) -> None:
         """What comes next is of this row."""
         self._row, self._begun = row, time.perf_counter()
 
-    def __call__(self, outcome: Found) -> None:
+    def __call__(self, outcome: BenchmarkResult) -> None:
         """Keep what the row has found so far."""
         if self._row not in self._demanded:
             outcome = outcome.reported()
@@ -252,21 +262,23 @@ class Record:
             table.keep(self._path, self._row, self.found[self._row])
 
 
-def _is_demanded(row: Row, shape: str, device: str) -> bool:
+def _is_demanded(row: BenchmarkName, shape: str, device: str) -> bool:
     """Whether the project asks something of a row."""
     if not device.startswith("cuda"):
         return shape == DEMANDED
-    return row in ON_GPU and (shape == DEMANDED or (row, shape) == (Row.trainer, "bert-base"))
+    return row in ON_GPU and (shape == DEMANDED or (row, shape) == (BenchmarkName.trainer, "bert-base"))
 
 
-def _chosen(only: list[Row], python: Path | None, device: str) -> list[Row]:
+def _chosen(only: list[BenchmarkName], python: Path | None, device: str) -> list[BenchmarkName]:
     """The rows to run; those without their peer are named and left out, unless they were asked for.
 
     Raises:
         InputError: a row that was asked for has no peer.
     """
     every = (
-        [*ON_GPU, *(name for name in Row if name not in ON_GPU)] if device.startswith("cuda") else list(Row)
+        [*ON_GPU, *(name for name in BenchmarkName if name not in ON_GPU)]
+        if device.startswith("cuda")
+        else list(BenchmarkName)
     )
     rows = only or [name for name in every if STUDIES[name].device in (None, device)]
     absent = [name for name in rows if STUDIES[name].peer and python is None]
@@ -290,11 +302,11 @@ def _sentences(path: Path) -> list[str]:
     return sentences
 
 
-def _precisions(device: str) -> list[Precision]:
+def _precisions(device: str) -> list[PrecisionName]:
     """fp32, and bf16 where the device computes with it and does not only imitate it."""
     on_gpu = device.startswith("cuda")
     has = torch.cuda.is_bf16_supported(including_emulation=False) if on_gpu else has_bfloat16()
-    return [Precision.fp32, Precision.bf16] if has else [Precision.fp32]
+    return [PrecisionName.fp32, PrecisionName.bf16] if has else [PrecisionName.fp32]
 
 
 def main() -> None:

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from benchmarks.peers.figures import Demand, Figure, Found, at_least
+from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult, DemandedValue, at_least
 from benchmarks.peers.models import SHAPES, model_config
 from benchmarks.peers.setup import Setup
-from benchmarks.peers.training import Epoch, encoded
+from benchmarks.peers.training import RepeatableTraining, encoded
 from quartet.config.model import ModelConfig, Position, RecurrenceConfig
-from quartet.runtime.hf_bert import Shape
+from quartet.runtime.hf_bert import BertShape
 from quartet.runtime.peak import matrix_product_peak
 from quartet.training.flops import training_flops
 
 if TYPE_CHECKING:
-    from quartet.training.fit import Trained
+    from quartet.training.fit import TrainedNetwork
 
 #: Steps before the first that is timed, and steps that are timed.
 WARM, TIMED = 20, 30
@@ -32,7 +32,7 @@ PRECISION = "bf16"
 
 
 @dataclass(frozen=True)
-class Training:
+class PaperTraining:
     """One training.
 
     Attributes:
@@ -42,15 +42,15 @@ class Training:
 
     model: ModelConfig
     batch_size: int
-    demand: Demand
+    demand: DemandedValue
 
 
-def sentences(tiny: bool) -> dict[str, Training]:
+def sentences(tiny: bool) -> dict[str, PaperTraining]:
     """The three systems of the T-TA paper: 3 layers of 512, of 1,024 sentences a step."""
     shape, size = (SHAPES["tiny"], 8) if tiny else (SHAPES["tta-paper"], 1024)
     models = {"T-TA": "tta", "uniLM": "unilm", "biLM": "bilm"}
     return {
-        name: Training(
+        name: PaperTraining(
             replace(model_config(key, shape, 128), dropout=0.1, attention_dropout=0.1),
             size,
             at_least(15),
@@ -59,35 +59,35 @@ def sentences(tiny: bool) -> dict[str, Training]:
     }
 
 
-def spans(tiny: bool) -> dict[str, Training]:
+def spans(tiny: bool) -> dict[str, PaperTraining]:
     """SegaBERT-base and -large, 512 tokens, of 64 and 32 spans a step."""
-    shapes = {"base": (SHAPES["bert-base"], 64), "large": (Shape(24, 1024, 16, 4096, 30522), 32)}
+    shapes = {"base": (SHAPES["bert-base"], 64), "large": (BertShape(24, 1024, 16, 4096, 30522), 32)}
     if tiny:
         shapes = {"tiny": (SHAPES["tiny"], 4)}
     return {
-        f"SegaBERT-{name}": Training(_spans(shape, 64 if tiny else 512), rows, at_least(40))
+        f"SegaBERT-{name}": PaperTraining(_spans(shape, 64 if tiny else 512), rows, at_least(40))
         for name, (shape, rows) in shapes.items()
     }
 
 
-def streams(tiny: bool) -> dict[str, Training]:
+def streams(tiny: bool) -> dict[str, PaperTraining]:
     """Transformer-XL and Segatron-XL base: 16 layers of 410, window and memory of 150, of 60 streams."""
     shape, window, rows = (
         (SHAPES["tiny"], 8, 2)
         if tiny
-        else (Shape(16, 410, 10, 2100, SHAPES["bert-base"].vocabulary), 150, 60)
+        else (BertShape(16, 410, 10, 2100, SHAPES["bert-base"].vocabulary), 150, 60)
     )
     positions: dict[str, tuple[Position, ...]] = {
         "Transformer-XL": ("sequence",),
         "Segatron-XL": ("token", "sentence", "paragraph"),
     }
     return {
-        f"{name} base": Training(_streams(shape, window, kinds), rows, at_least(30))
+        f"{name} base": PaperTraining(_streams(shape, window, kinds), rows, at_least(30))
         for name, kinds in positions.items()
     }
 
 
-def _spans(shape: Shape, length: int) -> ModelConfig:
+def _spans(shape: BertShape, length: int) -> ModelConfig:
     return ModelConfig(
         objective="mlm",
         architecture="encoder",
@@ -104,7 +104,7 @@ def _spans(shape: Shape, length: int) -> ModelConfig:
     )
 
 
-def _streams(shape: Shape, window: int, positions: tuple[Position, ...]) -> ModelConfig:
+def _streams(shape: BertShape, window: int, positions: tuple[Position, ...]) -> ModelConfig:
     return ModelConfig(
         objective="clm",
         architecture="transformer-xl",
@@ -124,15 +124,15 @@ def _streams(shape: Shape, window: int, positions: tuple[Position, ...]) -> Mode
 GROUPS = {"sentences": sentences, "spans": spans, "streams": streams}
 
 
-def study(setup: Setup, group: str) -> Found:
+def study(setup: Setup, group: str) -> BenchmarkResult:
     """Train each model of a group, as it is and with ``training.compile``, until the time is over."""
     texts = setup.spread(setup.trained)
     corpus = encoded(setup.folder / group, texts, setup.tokenizer)
-    figures: list[Figure] = []
+    figures: list[BenchmarkFigure] = []
     seconds: dict[str, float] = {}
     tokens: dict[str, float] = {}
     sizes = {"sentences": len(texts), "tokens_per_second": tokens, "warm": WARM, "timed": TIMED}
-    found = Found(figures, [], seconds, sizes)
+    found = BenchmarkResult(figures, [], seconds, sizes)
     share = TIMED / (WARM + TIMED)
     for name, training in GROUPS[group](setup.shape == SHAPES["tiny"]).items():
         for compiled in (False, True):
@@ -140,8 +140,8 @@ def study(setup: Setup, group: str) -> Found:
                 continue
             label = f"{name}, {PRECISION}{', compiled' if compiled else ''}"
             peak = matrix_product_peak(setup.device, PRECISION)
-            clock = Clock(setup.device)
-            trained = Epoch(
+            clock = DeviceStepClock(setup.device)
+            trained = RepeatableTraining(
                 training.model,
                 setup.tokenizer,
                 corpus,
@@ -154,7 +154,7 @@ def study(setup: Setup, group: str) -> Found:
             ).train(clock)
             used = 100 * share * operations(training.model, trained) / clock.seconds / peak
             figures.append(
-                Figure.of(
+                BenchmarkFigure.of(
                     f"training of {label}: operations / the peak of matrix products",
                     [used],
                     training.demand if compiled else None,
@@ -167,7 +167,7 @@ def study(setup: Setup, group: str) -> Found:
     return found
 
 
-def operations(model: ModelConfig, trained: Trained) -> float:
+def operations(model: ModelConfig, trained: TrainedNetwork) -> float:
     """Floating-point operations of a training: the model's own, on real tokens."""
     return training_flops(
         model,
@@ -178,7 +178,7 @@ def operations(model: ModelConfig, trained: Trained) -> float:
     )
 
 
-class Clock:
+class DeviceStepClock:
     """Seconds of the timed steps: told of each step, it waits for the device at the first and the last of them."""
 
     def __init__(self, device: str) -> None:

@@ -14,7 +14,7 @@ from quartet.errors import InputError
 
 
 @dataclass(frozen=True)
-class Demand:
+class DemandedValue:
     """What a figure is to reach."""
 
     word: Literal["at least", "at most"]
@@ -27,18 +27,18 @@ class Demand:
         return f"{self.word} {self.value:g}"
 
 
-def at_least(value: float) -> Demand:
+def at_least(value: float) -> DemandedValue:
     """So much or more."""
-    return Demand("at least", value)
+    return DemandedValue("at least", value)
 
 
-def at_most(value: float) -> Demand:
+def at_most(value: float) -> DemandedValue:
     """So much or less."""
-    return Demand("at most", value)
+    return DemandedValue("at most", value)
 
 
 @dataclass(frozen=True)
-class Figure:
+class BenchmarkFigure:
     """One ratio, share or exponent.
 
     Attributes:
@@ -53,17 +53,19 @@ class Figure:
     least: float
     largest: float
     unit: str = "x"
-    demand: Demand | None = None
+    demand: DemandedValue | None = None
 
     @classmethod
-    def of(cls, name: str, rounds: Sequence[float], demand: Demand | None = None, unit: str = "x") -> Figure:
+    def of(
+        cls, name: str, rounds: Sequence[float], demand: DemandedValue | None = None, unit: str = "x"
+    ) -> BenchmarkFigure:
         """The figure of values, one a round."""
         return cls(name, statistics.median(rounds), min(rounds), max(rounds), unit, demand)
 
     @classmethod
-    def from_json(cls, row: dict[str, Any]) -> Figure:
-        """The inverse of what :meth:`Found.to_json` makes of a figure."""
-        demand = None if row["demand"] is None else Demand(**row["demand"])
+    def from_json(cls, row: dict[str, Any]) -> BenchmarkFigure:
+        """The inverse of what :meth:`BenchmarkResult.to_json` makes of a figure."""
+        demand = None if row["demand"] is None else DemandedValue(**row["demand"])
         return cls(row["name"], row["median"], row["least"], row["largest"], row["unit"], demand)
 
     @property
@@ -73,7 +75,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Check:
+class EqualityCheck:
     """How far two outputs are apart that should be equal, and how far they may be."""
 
     what: str
@@ -81,7 +83,7 @@ class Check:
     tolerance: float
 
 
-def equal(what: str, left: ArrayLike, right: ArrayLike, tolerance: float) -> Check:
+def equal(what: str, left: ArrayLike, right: ArrayLike, tolerance: float) -> EqualityCheck:
     """The largest difference of two arrays of numbers.
 
     Raises:
@@ -95,11 +97,11 @@ def equal(what: str, left: ArrayLike, right: ArrayLike, tolerance: float) -> Che
         raise InputError(
             what, f"they differ by {difference:.3g}, {tolerance:g} is allowed: nothing was timed"
         )
-    return Check(what, difference, tolerance)
+    return EqualityCheck(what, difference, tolerance)
 
 
 @dataclass(frozen=True)
-class Found:
+class BenchmarkResult:
     """The outcome of one comparison.
 
     Attributes:
@@ -107,12 +109,12 @@ class Found:
         sizes: of what was compared, with the peers' versions.
     """
 
-    figures: list[Figure]
-    checks: list[Check] = field(default_factory=list)
+    figures: list[BenchmarkFigure]
+    checks: list[EqualityCheck] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     sizes: dict[str, Any] = field(default_factory=dict)
 
-    def reported(self) -> Found:
+    def reported(self) -> BenchmarkResult:
         """The same with nothing demanded: of sizes for which nothing is."""
         return replace(self, figures=[replace(figure, demand=None) for figure in self.figures])
 

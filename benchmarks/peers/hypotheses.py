@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.peers.figures import Check, Figure, Found, at_least, at_most, equal
+from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult, EqualityCheck, at_least, at_most, equal
 from benchmarks.peers.models import plain_score
 from benchmarks.peers.paired import in_turns
 from benchmarks.peers.products import flops, recorded, replay
@@ -17,7 +17,7 @@ DEMANDS = {"vectors": at_least(15), "scores": at_least(7)}
 OVER_PRODUCTS = {"cpu": at_most(1.3), "cuda": at_most(1.5)}
 
 
-def study(setup: Setup) -> Found:
+def study(setup: Setup) -> BenchmarkResult:
     """Time one list: vectors and scores by T-TA, the batched biLM and uniLM.
 
     What the operations alone allow is the ratio of the floating-point operations of the matrix products that ran.
@@ -35,19 +35,23 @@ def study(setup: Setup) -> Found:
     figures = []
     for use, demand in DEMANDS.items():
         ratios = found.ratios(f"biLM batched, {use}", f"T-TA, {use}")
-        figures.append(Figure.of(f"{use}: biLM batched / T-TA", ratios, demand))
+        figures.append(BenchmarkFigure.of(f"{use}: biLM batched / T-TA", ratios, demand))
         operations = [
             flops(recorded(lambda name=name, use=use: read(models[name], use, texts)))  # type: ignore[misc]
             for name in ("biLM batched", "T-TA")
         ]
         figures.append(
-            Figure.of(f"{use}: biLM batched / T-TA, operations alone", [operations[0] / operations[1]])
+            BenchmarkFigure.of(
+                f"{use}: biLM batched / T-TA, operations alone", [operations[0] / operations[1]]
+            )
         )
-        figures.append(Figure.of(f"{use}: T-TA / uniLM", found.ratios(f"T-TA, {use}", f"uniLM, {use}")))
-    return Found(figures, checks, found.medians, _sizes(setup, texts))
+        figures.append(
+            BenchmarkFigure.of(f"{use}: T-TA / uniLM", found.ratios(f"T-TA, {use}", f"uniLM, {use}"))
+        )
+    return BenchmarkResult(figures, checks, found.medians, _sizes(setup, texts))
 
 
-def products(setup: Setup) -> Found:
+def products(setup: Setup) -> BenchmarkResult:
     """Time T-TA's rescoring of texts, and the same matrix products with nothing between them."""
     texts = setup.texts(setup.rescored)
     model = setup.model("tta")
@@ -59,12 +63,14 @@ def products(setup: Setup) -> Found:
     }
     found = in_turns(ways, setup.rounds)
     demand = OVER_PRODUCTS["cuda" if setup.on_gpu else "cpu"]
-    figure = Figure.of("scores: T-TA / its matrix products", found.ratios("T-TA", "its products"), demand)
+    figure = BenchmarkFigure.of(
+        "scores: T-TA / its matrix products", found.ratios("T-TA", "its products"), demand
+    )
     sizes = _sizes(setup, texts) | {"gflop_of_products": flops(counts) / 1e9}
-    return Found([figure], checks, found.medians, sizes)
+    return BenchmarkResult([figure], checks, found.medians, sizes)
 
 
-def _alone(name: str, model: LanguageModel, texts: list[str]) -> Check:
+def _alone(name: str, model: LanguageModel, texts: list[str]) -> EqualityCheck:
     """The list's scores beside those of each text's plain forward.
 
     Raises:

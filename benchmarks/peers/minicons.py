@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from benchmarks.peers.figures import Check, Figure, Found, at_least, equal
+from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult, EqualityCheck, at_least, equal
 from benchmarks.peers.paired import in_turns, quickest
 from benchmarks.peers.setup import Setup
 from benchmarks.peers.worker import Worker
@@ -25,7 +25,7 @@ TOLERANCE = 5e-3
 OVER_TTA, OVER_OURS = at_least(30), at_least(3)
 
 
-def study(setup: Setup) -> Found:
+def study(setup: Setup) -> BenchmarkResult:
     """Score the same sentences, each token hidden in turn; both libraries read the same files.
 
     T-TA has the same sizes and pieces and other (random) weights: its scores are of its own kind, its time is compared.
@@ -62,18 +62,18 @@ def study(setup: Setup) -> Found:
         }
         found = in_turns(ways, setup.rounds)
     figures = [
-        Figure.of("minicons' masked scores / T-TA", found.ratios("minicons", "T-TA"), OVER_TTA),
-        Figure.of(
+        BenchmarkFigure.of("minicons' masked scores / T-TA", found.ratios("minicons", "T-TA"), OVER_TTA),
+        BenchmarkFigure.of(
             "minicons' masked scores / ours, batched, of the same BERT",
             found.ratios("minicons", "BERT's masked scores, batched"),
             OVER_OURS,
         ),
     ]
     sizes = setup.described() | {"sentences": len(texts), "minicons_batch": batch, "peer": dict(told)}
-    return Found(figures, checks, found.medians, sizes)
+    return BenchmarkResult(figures, checks, found.medians, sizes)
 
 
-def _same_tokens(setup: Setup, texts: list[str], tokenizer: object) -> Check:
+def _same_tokens(setup: Setup, texts: list[str], tokenizer: object) -> EqualityCheck:
     """T-TA and the BERT read the same pieces."""
     theirs = tokenizer(texts, add_special_tokens=False)["input_ids"]  # type: ignore[operator]
     own = setup.tokenizer.encode_batch(texts)

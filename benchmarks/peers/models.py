@@ -13,15 +13,15 @@ from quartet.config.model import ModelConfig
 from quartet.config.training import TrainingConfig
 from quartet.models.architectures import build_for
 from quartet.models.checkpoint import ModelCard
-from quartet.runtime.hf_bert import Shape
+from quartet.runtime.hf_bert import BertShape
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer
 
 #: BERT-base's, one of the T-TA paper's size, and one to try the command with.
 SHAPES = {
-    "bert-base": Shape(12, 768, 12, 3072, 30522),
-    "tta-paper": Shape(3, 512, 8, 2048, 30522),
-    "tiny": Shape(1, 32, 2, 64, 400),
+    "bert-base": BertShape(12, 768, 12, 3072, 30522),
+    "tta-paper": BertShape(3, 512, 8, 2048, 30522),
+    "tiny": BertShape(1, 32, 2, 64, 400),
 }
 
 #: The shape whose figures are to reach something.
@@ -29,7 +29,7 @@ DEMANDED = "tta-paper"
 
 
 @dataclass(frozen=True)
-class Stream:
+class TransformerXLShape:
     """Sizes of a Transformer-XL; `rows` streams at once."""
 
     layers: int
@@ -44,11 +44,11 @@ class Stream:
 
 #: The Segatron paper's base model on fewer streams and pieces, and the models of params.yaml.
 STREAMS = {
-    "base": Stream(16, 410, 10, 2100, 150, 150, 10000, 4),
-    "sample": Stream(2, 96, 4, 384, 64, 64, 3000, 8),
+    "base": TransformerXLShape(16, 410, 10, 2100, 150, 150, 10000, 4),
+    "sample": TransformerXLShape(2, 96, 4, 384, 64, 64, 3000, 8),
 }
 #: What goes with the shape ``tiny``.
-TINY_STREAMS = {"tiny": Stream(1, 16, 2, 32, 8, 8, 400, 2)}
+TINY_STREAMS = {"tiny": TransformerXLShape(1, 16, 2, 32, 8, 8, 400, 2)}
 
 
 def filled_tokenizer(texts: Sequence[str], vocabulary: int) -> TextTokenizer:
@@ -67,7 +67,7 @@ SYSTEMS = {"tta": ("lae", "tta"), "unilm": ("clm", "encoder"), "bilm": ("mlm", "
 MAX_LENGTH = 256
 
 
-def model_config(name: str, shape: Shape, max_length: int = MAX_LENGTH) -> ModelConfig:
+def model_config(name: str, shape: BertShape, max_length: int = MAX_LENGTH) -> ModelConfig:
     """One of `SYSTEMS`, its head as the papers' (dense, GELU, normalisation, tied table)."""
     objective, architecture = SYSTEMS[name]
     return ModelConfig(
@@ -86,7 +86,7 @@ def model_config(name: str, shape: Shape, max_length: int = MAX_LENGTH) -> Model
 
 
 def random_model(
-    name: str, shape: Shape, tokenizer: TextTokenizer, seed: int = 1, device: str = "cpu"
+    name: str, shape: BertShape, tokenizer: TextTokenizer, seed: int = 1, device: str = "cpu"
 ) -> LanguageModel:
     """A model of `SYSTEMS` with random weights."""
     config = model_config(name, shape)

@@ -15,7 +15,7 @@ STEADY_SECONDS, STEADY_CALLS = 0.25, 25
 
 
 @dataclass(frozen=True)
-class Paired:
+class PairedTimes:
     """Seconds of each way, one figure a round.
 
     Attributes:
@@ -38,9 +38,9 @@ class Paired:
         return [left / right for left, right in zip(self.seconds[name], self.seconds[base], strict=True)]
 
 
-def in_turns(ways: Mapping[str, Timer], rounds: int) -> Paired:
+def in_turns(ways: Mapping[str, Timer], rounds: int) -> PairedTimes:
     """Timer every way once a round, after one round that does not count."""
-    return Paired(
+    return PairedTimes(
         {name: found.tolist() for name, found in clock.in_turns(ways, rounds, warm_up=1, brief=0.0).items()}
     )
 

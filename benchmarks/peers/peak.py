@@ -6,12 +6,12 @@ import statistics
 from dataclasses import replace
 from functools import partial
 
-from benchmarks.peers.figures import Figure, Found, at_least
+from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult, at_least
 from benchmarks.peers.models import model_config
 from benchmarks.peers.paired import in_turns
 from benchmarks.peers.pretraining import DROPOUT, MAX_LENGTH
 from benchmarks.peers.setup import Setup
-from benchmarks.peers.training import Epoch, encoded
+from benchmarks.peers.training import RepeatableTraining, encoded
 from quartet.runtime.clock import Timer
 from quartet.runtime.peak import matrix_product_peak
 from quartet.training.flops import training_flops
@@ -22,7 +22,7 @@ DEMAND = at_least(50)
 PEAK = "the peak after"
 
 
-def study(setup: Setup) -> Found:
+def study(setup: Setup) -> BenchmarkResult:
     """Train one epoch of sentences as T-TA, biLM and uniLM, and measure the peak of matrix products after each of them.
 
     A peak is a moment's, a training takes long: of a round's peaks the highest counts for all three. The operations
@@ -30,11 +30,11 @@ def study(setup: Setup) -> Found:
     """
     sentences = setup.spread(setup.trained)
     corpus = encoded(setup.folder / "peak", sentences, setup.tokenizer)
-    figures: list[Figure] = []
+    figures: list[BenchmarkFigure] = []
     rates: dict[str, float] = {}
     for precision in setup.precisions:
         epochs = {
-            name: Epoch(
+            name: RepeatableTraining(
                 replace(model_config(key, setup.shape, MAX_LENGTH), dropout=DROPOUT),
                 setup.tokenizer,
                 corpus,
@@ -55,7 +55,7 @@ def study(setup: Setup) -> Found:
             min(found) for found in zip(*(seconds.pop(f"{PEAK} {name}") for name in epochs), strict=True)
         ]
         figures += [
-            Figure.of(
+            BenchmarkFigure.of(
                 f"training of {name}, {precision}: operations / the peak of matrix products",
                 [100 * peak / own for peak, own in zip(peaks, seconds[name], strict=True)],
                 None if setup.on_gpu else DEMAND,
@@ -73,10 +73,10 @@ def study(setup: Setup) -> Found:
         "parts": setup.parts,
         "gflop_a_second": rates,
     }
-    return Found(figures, [], {}, sizes)
+    return BenchmarkResult(figures, [], {}, sizes)
 
 
-def _an_operation(epoch: Epoch) -> float:
+def _an_operation(epoch: RepeatableTraining) -> float:
     """Seconds of a training's steps, for each floating-point operation of the model's own work on real tokens."""
     trained = epoch.train()
     operations = training_flops(

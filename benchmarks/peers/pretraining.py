@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from benchmarks.peers.figures import Check, Figure, Found, at_least, equal
+from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult, EqualityCheck, at_least, equal
 from benchmarks.peers.models import model_config
 from benchmarks.peers.paired import in_turns
 from benchmarks.peers.setup import Setup
-from benchmarks.peers.training import Epoch, encoded
+from benchmarks.peers.training import RepeatableTraining, encoded
 from benchmarks.peers.worker import Worker
 from quartet.config.model import ModelConfig
 from quartet.data import open_source
@@ -34,7 +34,7 @@ DEMAND = at_least(2)
 LOSS_TOLERANCE = 1e-3
 
 
-def study(setup: Setup) -> Found:
+def study(setup: Setup) -> BenchmarkResult:
     """Train one epoch of the same sentences: MLM as BertForMaskedLM, and CLM as a GPT2LMHeadModel of equal sizes.
 
     The Trainer comes with the DataCollatorForLanguageModeling, as it is, and once more grouping inputs by length. A
@@ -66,7 +66,7 @@ def study(setup: Setup) -> Found:
             "CLM": replace(model_config("unilm", setup.shape, MAX_LENGTH), dropout=DROPOUT, head="tied"),
         }
         checks = [_same_loss(setup, tasks["MLM"], corpus, worker)]
-        figures: list[Figure] = []
+        figures: list[BenchmarkFigure] = []
         seconds: dict[str, float] = {}
         sizes = setup.described() | {
             "sentences": len(sentences),
@@ -74,13 +74,13 @@ def study(setup: Setup) -> Found:
             "batch_size": setup.batch_size,
             "peer": told["versions"],
         }
-        outcome = Found(figures, checks, seconds, sizes)
+        outcome = BenchmarkResult(figures, checks, seconds, sizes)
         # In bf16 first: on a GPU it is the one that counts.
         for precision in sorted(setup.precisions):
             for task, config in tasks.items():
                 if setup.is_over:
                     continue
-                epoch = Epoch(
+                epoch = RepeatableTraining(
                     config,
                     setup.tokenizer,
                     corpus,
@@ -101,7 +101,7 @@ def study(setup: Setup) -> Found:
                     demand = DEMAND if demanded else None
                     ratios = found.ratios(name, f"{label}, Quartet")
                     figures.append(
-                        Figure.of(
+                        BenchmarkFigure.of(
                             f"tokens/s, {label}: ours / {name.removeprefix(label + ', ')}", ratios, demand
                         )
                     )
@@ -114,11 +114,11 @@ def _trained(worker: Worker, task: str, precision: str, grouped: bool) -> float:
     return float(worker.ask(train={"task": task, "precision": precision, "grouped": grouped})["seconds"])
 
 
-def _same_tokens(label: str, epoch: Epoch, theirs: int) -> Check:
+def _same_tokens(label: str, epoch: RepeatableTraining, theirs: int) -> EqualityCheck:
     return equal(f"{label}: real tokens of the epoch", [epoch.tokens()], [theirs], 0)
 
 
-def _same_loss(setup: Setup, config: ModelConfig, corpus: dict[str, Any], worker: Worker) -> Check:
+def _same_loss(setup: Setup, config: ModelConfig, corpus: dict[str, Any], worker: Worker) -> EqualityCheck:
     """The loss of one masked batch by the same weights, without dropout."""
     network = build_for(config, setup.tokenizer)
     assert config.init_from is not None

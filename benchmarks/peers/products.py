@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from quartet.kernels.linear import product
 
 #: (batch, rows, inner, columns): (batch, rows, inner) times (batch, inner, columns).
-Shape = tuple[int, int, int, int]
+ProductShape = tuple[int, int, int, int]
 
 # In inference mode PyTorch shows a layer as one operation, else as those that it consists of: never both.
 _LINEAR, _MATMUL = ("aten::linear", "mkldnn::_linear_pointwise"), ("aten::matmul",)
@@ -33,7 +33,7 @@ _ATTENTION = (
 )
 
 
-class Products(TorchDispatchMode):
+class ProductCounter(TorchDispatchMode):
     """Within, every matrix product that runs is counted by its shape; attention counts as its two products.
 
     Attributes:
@@ -42,7 +42,7 @@ class Products(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.counts: Counter[Shape] = Counter()
+        self.counts: Counter[ProductShape] = Counter()
 
     def __torch_dispatch__(
         self,
@@ -79,13 +79,13 @@ class Products(TorchDispatchMode):
         self.counts[batch, left.shape[-2], left.shape[-1], right.shape[-1]] += 1
 
 
-def recorded(call: Callable[[], object]) -> Counter[Shape]:
+def recorded(call: Callable[[], object]) -> Counter[ProductShape]:
     """The matrix products of one call.
 
     Raises:
         ValueError: there were none.
     """
-    products = Products()
+    products = ProductCounter()
     with products:
         call()
     if not products.counts:
@@ -94,7 +94,7 @@ def recorded(call: Callable[[], object]) -> Counter[Shape]:
 
 
 def replay(
-    counts: Mapping[Shape, int], device: str = "cpu", own_weights: bool = False
+    counts: Mapping[ProductShape, int], device: str = "cpu", own_weights: bool = False
 ) -> Callable[[], float]:
     """A function that runs all products once, and returns the seconds that they took.
 
@@ -129,7 +129,7 @@ def replay(
     return run
 
 
-def weight_reading(counts: Mapping[Shape, int], device: str = "cpu") -> Callable[[], float]:
+def weight_reading(counts: Mapping[ProductShape, int], device: str = "cpu") -> Callable[[], float]:
     """A function that reads all weights of the products once, and returns the seconds that this took.
 
     No model with these weights can be quicker, however few its tokens are, unless they all stay in a cache. Products
@@ -154,7 +154,7 @@ def weight_reading(counts: Mapping[Shape, int], device: str = "cpu") -> Callable
     return run
 
 
-def flops(counts: Mapping[Shape, int]) -> int:
+def flops(counts: Mapping[ProductShape, int]) -> int:
     """Floating-point operations of the products, a multiplication and an addition each counted."""
     return sum(
         2 * batch * rows * inner * columns * times for (batch, rows, inner, columns), times in counts.items()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from benchmarks.peers.figures import Figure, Found, at_most, equal
-from benchmarks.peers.models import Stream, filled_tokenizer
+from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult, at_most, equal
+from benchmarks.peers.models import TransformerXLShape, filled_tokenizer
 from benchmarks.peers.paired import in_turns
 from benchmarks.peers.setup import Setup
-from benchmarks.peers.training import Epoch, encoded
+from benchmarks.peers.training import RepeatableTraining, encoded
 from quartet.config.model import ModelConfig, Position, RecurrenceConfig
 from quartet.runtime.clock import Timer
 
@@ -23,7 +23,7 @@ POSITIONS: dict[str, tuple[Position, ...]] = {
 }
 
 
-def study(setup: Setup) -> Found:
+def study(setup: Setup) -> BenchmarkResult:
     """Train a few steps of both; they read the same tokens, and their losses are of different models."""
     figures, checks = [], []
     seconds: dict[str, float] = {}
@@ -32,7 +32,7 @@ def study(setup: Setup) -> Found:
         tokenizer = filled_tokenizer(setup.sentences, stream.vocabulary)
         corpus = encoded(setup.folder / f"streams-{name}", sentences, tokenizer)
         epochs = {
-            label: Epoch(
+            label: RepeatableTraining(
                 _config(stream, positions),
                 tokenizer,
                 corpus,
@@ -49,7 +49,7 @@ def study(setup: Setup) -> Found:
         ways: dict[str, Timer] = {label: epoch.seconds for label, epoch in epochs.items()}
         found = in_turns(ways, setup.rounds)
         figures.append(
-            Figure.of(
+            BenchmarkFigure.of(
                 f"training step, {name} (d = {stream.dim}): Segatron-XL / Transformer-XL",
                 found.ratios("Segatron-XL", "Transformer-XL"),
                 DEMAND,
@@ -57,10 +57,10 @@ def study(setup: Setup) -> Found:
         )
         seconds |= {f"{label}, {name}": value / STEPS for label, value in found.medians.items()}
     sizes = {name: dict(stream.__dict__) for name, stream in setup.streams.items()}
-    return Found(figures, checks, seconds, sizes)
+    return BenchmarkResult(figures, checks, seconds, sizes)
 
 
-def _config(stream: Stream, positions: tuple[Position, ...]) -> ModelConfig:
+def _config(stream: TransformerXLShape, positions: tuple[Position, ...]) -> ModelConfig:
     return ModelConfig(
         objective="clm",
         architecture="transformer-xl",

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmarks.peers.figures import Check, Demand, Figure, Found, at_least, at_most, equal
+from benchmarks.peers.figures import (
+    BenchmarkFigure,
+    BenchmarkResult,
+    DemandedValue,
+    EqualityCheck,
+    at_least,
+    at_most,
+    equal,
+)
 from benchmarks.peers.models import plain_score
 from benchmarks.peers.paired import in_turns, steady
-from benchmarks.peers.products import Shape, flops, recorded, replay, weight_reading
+from benchmarks.peers.products import ProductShape, flops, recorded, replay, weight_reading
 from benchmarks.peers.setup import Setup
 from quartet.runtime.clock import Timer
 from quartet.runtime.measures import exponent
-from quartet.runtime.systems import OneByOne
+from quartet.runtime.systems import OneByOneModel
 from quartet.scoring.language_model import LanguageModel
 
 #: Nats of a text's score, and the largest element of a vector, that two ways to the same may be apart.
@@ -23,7 +31,7 @@ DEMANDS = {"vectors": at_least(25), "scores": at_least(12)}
 GROWTH = at_most(1.3)
 
 
-def one_sentence(setup: Setup) -> Found:
+def one_sentence(setup: Setup) -> BenchmarkResult:
     """Time `words` words, one sentence at a time: vectors (hidden states, as for STS) and scores (reranking).
 
     Beside the ratios stand their bounds: the same ratio of the matrix products alone and of their operations alone, and
@@ -31,7 +39,7 @@ def one_sentence(setup: Setup) -> Found:
     """
     text = " ".join(setup.running(setup.words))
     models = {"T-TA": setup.model("tta"), "biLM batched": setup.model("bilm")}
-    models["biLM one by one"] = OneByOne.of(models["biLM batched"])
+    models["biLM one by one"] = OneByOneModel.of(models["biLM batched"])
     checks = [
         _equal_scores("T-TA: its score and that of its plain forward", models["T-TA"], text),
         *same_readings("biLM: batched and one by one", models["biLM batched"], text),
@@ -53,9 +61,9 @@ def one_sentence(setup: Setup) -> Found:
     found = in_turns(ways, setup.rounds)
     figures = []
 
-    def figure(name: str, slow: str, base: str, use: str, demand: Demand | None = None) -> None:
+    def figure(name: str, slow: str, base: str, use: str, demand: DemandedValue | None = None) -> None:
         ratios = found.ratios(f"{slow}, {use}", f"{base}, {use}")
-        figures.append(Figure.of(f"{use}: {name}", ratios, demand))
+        figures.append(BenchmarkFigure.of(f"{use}: {name}", ratios, demand))
 
     for use, demand in DEMANDS.items():
         figure("biLM one by one / T-TA", "biLM one by one", "T-TA", use, demand)
@@ -64,23 +72,23 @@ def one_sentence(setup: Setup) -> Found:
             what = f"{name} / T-TA"
             figure(f"{what}, matrix products alone", f"products of {name}", "products of T-TA", use)
             allowed = flops(products[name, use]) / flops(products["T-TA", use])
-            figures.append(Figure.of(f"{use}: {what}, operations alone", [allowed]))
+            figures.append(BenchmarkFigure.of(f"{use}: {what}, operations alone", [allowed]))
         figure("biLM batched / reading T-TA's weights once", "biLM batched", "T-TA's weights", use)
     sizes = setup.described() | {
         "words": setup.words,
         "tokens": tokens + 2,
         "weights_read_mb": {use: 4e-6 * _weights(products["T-TA", use]) for use in DEMANDS},
     }
-    return Found(figures, checks, found.medians, sizes)
+    return BenchmarkResult(figures, checks, found.medians, sizes)
 
 
-def growth(setup: Setup) -> Found:
+def growth(setup: Setup) -> BenchmarkResult:
     """Time sentences of several lengths, one at a time, and fit seconds = a * tokens ** exponent to each round."""
     running = setup.running(max(setup.lengths))
     sentences = {words: " ".join(running[:words]) for words in setup.lengths}
     models = {name: setup.model(key) for name, key in (("T-TA", "tta"), ("uniLM", "unilm"))}
     models["biLM batched"] = setup.model("bilm")
-    models["biLM one by one"] = OneByOne.of(models["biLM batched"])
+    models["biLM one by one"] = OneByOneModel.of(models["biLM batched"])
     checks = same_readings(
         "biLM: batched and one by one", models["biLM batched"], sentences[max(setup.lengths)]
     )
@@ -102,9 +110,11 @@ def growth(setup: Setup) -> Found:
             )
             exponents = [exponent(tokens, seconds).value for seconds in rounds]
             demand = GROWTH if name == "T-TA" else None
-            figures.append(Figure.of(f"{use}: growth of {name}'s time with n", exponents, demand, "exponent"))
+            figures.append(
+                BenchmarkFigure.of(f"{use}: growth of {name}'s time with n", exponents, demand, "exponent")
+            )
     sizes = setup.described() | {"words": list(setup.lengths), "tokens": tokens}
-    return Found(figures, checks, found.medians, sizes)
+    return BenchmarkResult(figures, checks, found.medians, sizes)
 
 
 def read(model: LanguageModel, use: str, texts: list[str]) -> object:
@@ -112,29 +122,29 @@ def read(model: LanguageModel, use: str, texts: list[str]) -> object:
     return model.embed(texts) if use == "vectors" else model.score(texts)
 
 
-def same_readings(what: str, bilm: LanguageModel, text: str) -> list[Check]:
+def same_readings(what: str, bilm: LanguageModel, text: str) -> list[EqualityCheck]:
     """The scores and vectors of a text by both ways to read masked copies.
 
     Raises:
         InputError: they differ.
     """
-    plain = OneByOne.of(bilm)
+    plain = OneByOneModel.of(bilm)
     return [
         equal(f"{what}: scores, nats", bilm.score([text]), plain.score([text]), SCORE_TOLERANCE),
         equal(f"{what}: vectors", bilm.embed([text]), plain.embed([text]), VECTOR_TOLERANCE),
     ]
 
 
-def _equal_scores(what: str, model: LanguageModel, text: str) -> Check:
+def _equal_scores(what: str, model: LanguageModel, text: str) -> EqualityCheck:
     return equal(f"{what}, nats", model.score([text]), [plain_score(model, text)], SCORE_TOLERANCE)
 
 
-def _passes(counts: Mapping[Shape, int], passes: int, device: str) -> Timer:
+def _passes(counts: Mapping[ProductShape, int], passes: int, device: str) -> Timer:
     """The products of a reading in so many equal passes, each of which has the same weights."""
     assert all(times % passes == 0 for times in counts.values()), "the passes are not equal"
     each = replay({shape: times // passes for shape, times in counts.items()}, device, own_weights=True)
     return lambda: sum(each() for _ in range(passes))
 
 
-def _weights(counts: dict[Shape, int]) -> int:
+def _weights(counts: dict[ProductShape, int]) -> int:
     return sum(inner * columns * times for (batch, _, inner, columns), times in counts.items() if batch == 1)

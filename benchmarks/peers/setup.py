@@ -10,10 +10,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peers.figures import Found
-from benchmarks.peers.models import SHAPES, STREAMS, TINY_STREAMS, Stream, filled_tokenizer, random_model
+from benchmarks.peers.figures import BenchmarkResult
+from benchmarks.peers.models import (
+    SHAPES,
+    STREAMS,
+    TINY_STREAMS,
+    TransformerXLShape,
+    filled_tokenizer,
+    random_model,
+)
 from quartet.errors import InputError
-from quartet.runtime.hf_bert import Shape, save_bert
+from quartet.runtime.hf_bert import BertShape, save_bert
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.tokenizer import TextTokenizer
 
@@ -44,7 +51,7 @@ class Setup:
     """
 
     sentences: Sequence[str]
-    shape: Shape
+    shape: BertShape
     folder: Path
     python: Path | None
     device: str
@@ -59,7 +66,7 @@ class Setup:
     precisions: Sequence[str]
     rounds: int
     ends: float = math.inf
-    tell: Callable[[Found], object] = lambda _: None
+    tell: Callable[[BenchmarkResult], object] = lambda _: None
 
     @property
     def on_gpu(self) -> bool:
@@ -87,7 +94,7 @@ class Setup:
         return random_model(name, self.shape, self.tokenizer, device=self.device)
 
     @property
-    def streams(self) -> dict[str, Stream]:
+    def streams(self) -> dict[str, TransformerXLShape]:
         """The sizes of recurrent models."""
         return TINY_STREAMS if self.shape == SHAPES["tiny"] else STREAMS
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from rich.table import Table
 
-from benchmarks.peers.figures import Figure, Found
+from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult
 from quartet.errors import InputError
 from quartet.files import atomic_path, read_json, write_json
 from quartet.hardware.processor import computing
@@ -31,7 +31,7 @@ def machine(device: str) -> dict[str, str]:
     }
 
 
-def record(found: Found, where: Mapping[str, str], rounds: int, minutes: float) -> dict[str, Any]:
+def record(found: BenchmarkResult, where: Mapping[str, str], rounds: int, minutes: float) -> dict[str, Any]:
     """One comparison with all that its figures depend on."""
     return found.to_json() | {"machine": dict(where), "rounds": rounds, "minutes": minutes}
 
@@ -60,7 +60,7 @@ def kept(path: Path) -> dict[str, Any]:
     return found
 
 
-def shown(figures: list[Figure], title: str) -> Table:
+def shown(figures: list[BenchmarkFigure], title: str) -> Table:
     """The figures of one comparison, for a terminal."""
     table = Table(title, "median", "least", "largest", "demanded", "met")
     for figure in figures:
@@ -76,7 +76,7 @@ def markdown(studies: Mapping[str, Mapping[str, Any]]) -> str:
         heading = f"{where['device']}; PyTorch {where['torch']}, transformers {where['transformers']}"
         lines = machines.setdefault(heading, [])
         for row in study["figures"]:
-            figure = Figure.from_json(row)
+            figure = BenchmarkFigure.from_json(row)
             cells = " | ".join(_cells(figure))
             lines.append(f"| `{name}` | {figure.name} | {cells} | {study['rounds']} |")
     head = [
@@ -105,7 +105,7 @@ def write_markdown(path: Path, studies: Mapping[str, Mapping[str, Any]]) -> None
         temporary.write_text(f"{before}{BEGIN}\n{markdown(studies)}\n{END}{after}", encoding="utf-8")
 
 
-def _cells(figure: Figure) -> list[str]:
+def _cells(figure: BenchmarkFigure) -> list[str]:
     """Median, least, largest, demand and whether it is met."""
     unit = {"x": " ×", "%": " %"}.get(figure.unit, "")
     values = [f"{value:.2f}{unit}" for value in (figure.median, figure.least, figure.largest)]

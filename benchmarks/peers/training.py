@@ -19,7 +19,7 @@ from quartet.text.split import SPLITS
 from quartet.text.tokenizer import TextTokenizer
 
 if TYPE_CHECKING:
-    from quartet.training.fit import Trained
+    from quartet.training.fit import TrainedNetwork
 
 #: Sentences of a paragraph, and paragraphs of a document: texts that come as single lines have neither.
 PARAGRAPH, DOCUMENT = 5, 8
@@ -58,7 +58,7 @@ def _documents(sentences: Sequence[str]) -> list[SegmentedDocument]:
 
 
 @dataclass(frozen=True)
-class Epoch:
+class RepeatableTraining:
     """One training by :func:`quartet.training.fit.fit`, which can be repeated.
 
     Attributes:
@@ -85,7 +85,7 @@ class Epoch:
         )
         return self.steps or source.steps_per_epoch
 
-    def train(self, progress: Callable[[int, int], object] | None = None) -> Trained:
+    def train(self, progress: Callable[[int, int], object] | None = None) -> TrainedNetwork:
         """Train from the beginning.
 
         Args:

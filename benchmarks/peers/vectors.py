@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from benchmarks.peers.figures import Figure, Found, at_least, equal
+from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult, at_least, equal
 from benchmarks.peers.paired import in_turns, quickest
 from benchmarks.peers.setup import Setup
 from benchmarks.peers.worker import Worker
@@ -24,7 +24,7 @@ ON_GPU = at_least(1)
 TOLERANCE = 1e-4
 
 
-def study(setup: Setup) -> Found:
+def study(setup: Setup) -> BenchmarkResult:
     """Embed the same sentences with the same weights, nothing hidden.
 
     sentence-transformers' mean has the special tokens in it, and ours has not. So for the check ours is made into
@@ -56,9 +56,9 @@ def study(setup: Setup) -> Found:
         )
     ratios = found.ratios("sentence-transformers", "Quartet")
     demand = ON_GPU if setup.on_gpu else None
-    figure = Figure.of("vectors: sentence-transformers / ours, of the same BERT", ratios, demand)
+    figure = BenchmarkFigure.of("vectors: sentence-transformers / ours, of the same BERT", ratios, demand)
     sizes = setup.described() | {"sentences": len(texts), "their_batch": batch, "peer": dict(told)}
-    return Found([figure], [check], found.medians, sizes)
+    return BenchmarkResult([figure], [check], found.medians, sizes)
 
 
 def with_specials(model: PretrainedLM, texts: list[str]) -> np.ndarray:

@@ -20,7 +20,7 @@ from pipeline.stages import STAGES, stage_named
 from quartet.files import read_json, sha256
 from quartet.results import Result
 
-Point = tuple[str, float, int]
+MetricPoint = tuple[str, float, int]
 """A metric's name, its value and its step."""
 
 MOST_KEY, MOST_VALUE = 250, 5000
@@ -131,7 +131,7 @@ COUNTED = ("bytes", "documents", "sentences", "tokens", "lists", "hypotheses", "
 
 
 @dataclass(frozen=True)
-class Input:
+class ArtifactInput:
     """A part of an artifact that a stage read.
 
     Attributes:
@@ -149,12 +149,12 @@ class Input:
     counts: dict[str, Any]
 
 
-def inputs(params: Params, layout: Layout, stage: str, variant: str) -> list[Input]:
+def inputs(params: Params, layout: Layout, stage: str, variant: str) -> list[ArtifactInput]:
     """The corpora, N-best lists and evaluation sets of a stage instance that are there."""
     return list(_inputs(params, layout, stage, variant))
 
 
-def in_words(found: Iterable[Input]) -> str:
+def in_words(found: Iterable[ArtifactInput]) -> str:
     """``lee (1,225 items), sample-speech dev (150 lists, 7,488 hypotheses)``."""
     return ", ".join(f"{each.name} ({_counted(each.counts)})" for each in found)
 
@@ -166,7 +166,7 @@ def _counted(counts: dict[str, Any]) -> str:
     return ", ".join(f"{number:,} {key}" for key, number in numbers.items())
 
 
-def _inputs(params: Params, layout: Layout, stage: str, variant: str) -> Iterator[Input]:
+def _inputs(params: Params, layout: Layout, stage: str, variant: str) -> Iterator[ArtifactInput]:
     if stage == "segment":
         yield from _parts(variant, layout.raw(variant), ("all",))
     elif stage == "tokenizer":
@@ -196,7 +196,7 @@ def _inputs(params: Params, layout: Layout, stage: str, variant: str) -> Iterato
                 yield from _parts(name, layout.task(kind, name), ("all",))
 
 
-def _parts(name: str, folder: Path, contexts: tuple[str, ...]) -> Iterator[Input]:
+def _parts(name: str, folder: Path, contexts: tuple[str, ...]) -> Iterator[ArtifactInput]:
     path = folder / MANIFEST
     if not path.is_file():
         return
@@ -207,13 +207,13 @@ def _parts(name: str, folder: Path, contexts: tuple[str, ...]) -> Iterator[Input
     for context in contexts:
         counts = manifest if context == "all" else manifest.get("splits", manifest)[context]
         whole = name if context == "all" else f"{name} {context}"
-        yield Input(whole, context, digest, folder, counts)
+        yield ArtifactInput(whole, context, digest, folder, counts)
 
 
 # ---------------------------------------------------------------------- its curve
 
 
-def curve_points(path: Path) -> list[Point]:
+def curve_points(path: Path) -> list[MetricPoint]:
     """The validation losses of a training, a metric a seed, as a live training reports them; none without the file."""
     if not path.is_file():
         return []

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
     from mlflow.tracking import MlflowClient
 
-    from pipeline.tracking.instance import Input
+    from pipeline.tracking.instance import ArtifactInput
 
 Answer = TypeVar("Answer")
 
@@ -83,7 +83,7 @@ def in_copy() -> bool:
     return DVC_COPIES in f"{Path.cwd()}/"
 
 
-def open_store(experiment: str) -> Store:
+def open_store(experiment: str) -> ExperimentStore:
     """The store of an experiment at :func:`tracking_uri`, connected to once a process.
 
     Raises:
@@ -94,12 +94,12 @@ def open_store(experiment: str) -> Store:
 
 
 @functools.cache
-def _opened(uri: str, place: str, experiment: str) -> Store:
+def _opened(uri: str, place: str, experiment: str) -> ExperimentStore:
     """Keyed on where the database is, too: the same relative address is another one in another folder."""
-    return Store(uri, experiment)
+    return ExperimentStore(uri, experiment)
 
 
-class Patient:
+class PatientClient:
     """MLflow's client, each of whose calls is made again until the database is free.
 
     A server that has answered is given four minutes to answer again; one that has not, seconds.
@@ -167,7 +167,7 @@ def _unanswered(error: Exception, place: str) -> InputError | None:
     )
 
 
-class Store:
+class ExperimentStore:
     """One MLflow experiment.
 
     Raises:
@@ -287,7 +287,7 @@ class Store:
         log = self.client.log_artifacts if path.is_dir() else self.client.log_artifact
         log(run_id, str(path), folder)
 
-    def inputs(self, run_id: str, found: Iterable[Input]) -> None:
+    def inputs(self, run_id: str, found: Iterable[ArtifactInput]) -> None:
         """Say which datasets a run read."""
         from mlflow.entities import Dataset, DatasetInput, InputTag
 
@@ -343,7 +343,7 @@ class Store:
         with _first_alone(self.uri):
             try:
                 _make(_database(self.uri))
-                client = cast("MlflowClient", Patient(MlflowClient(tracking_uri=self.uri)))
+                client = cast("MlflowClient", PatientClient(MlflowClient(tracking_uri=self.uri)))
                 client.search_experiments(max_results=1)
             except InputError:
                 raise

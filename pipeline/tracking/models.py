@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pipeline.params import Params
 from pipeline.tracking.instance import run_tags, stage_params
-from pipeline.tracking.mlflow import Store
+from pipeline.tracking.mlflow import ExperimentStore
 from quartet.files import read_json, sha256
 
 LOADER = "quartet.pyfunc"
@@ -46,7 +46,9 @@ def logged_name(params: Params, model: str, seed: int) -> str:
     return model if seed == params.seeds[0] else f"{model}-seed-{seed}"
 
 
-def log_trained(store: Store, run_id: str, params: Params, model: str, seed: int, folder: Path) -> str:
+def log_trained(
+    store: ExperimentStore, run_id: str, params: Params, model: str, seed: int, folder: Path
+) -> str:
     """Log what a seed of a training left: see :func:`log_model`. In the registry its name is ``sample.tta``."""
     name = logged_name(params, model, seed)
     tags = {**run_tags(params, "pretrain", model), "seed": str(seed)}
@@ -56,7 +58,7 @@ def log_trained(store: Store, run_id: str, params: Params, model: str, seed: int
 
 
 def log_model(
-    store: Store,
+    store: ExperimentStore,
     run_id: str,
     folder: Path,
     name: str,
@@ -79,7 +81,7 @@ def log_model(
     return model_id
 
 
-def find(store: Store, name: str, content: str) -> str | None:
+def find(store: ExperimentStore, name: str, content: str) -> str | None:
     """MLflow's id of the whole logged model with this content; None where it has none."""
     found = store.client.search_logged_models(
         [store.experiment], f"tags.`{CONTENT}` = '{content}' and name = '{name}'"
@@ -88,7 +90,7 @@ def find(store: Store, name: str, content: str) -> str | None:
 
 
 def _make(
-    store: Store,
+    store: ExperimentStore,
     run_id: str,
     folder: Path,
     name: str,

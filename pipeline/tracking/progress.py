@@ -56,7 +56,7 @@ class _Rate(ProgressColumn):
         return Text("" if speed is None else f"{speed:,.1f}/s", style="progress.data.speed")
 
 
-class Bar:
+class ProgressBar:
     """One line of the display; :meth:`set` and :meth:`advance` move it."""
 
     def __init__(self, progress: Progress, description: str, total: float | None) -> None:
@@ -106,7 +106,7 @@ def line(description: str, done: float, total: float | None, rate: float | None)
 
 
 @contextmanager
-def bar(description: str, total: float | None = None) -> Iterator[Bar]:
+def bar(description: str, total: float | None = None) -> Iterator[ProgressBar]:
     """A progress bar on stderr for the block's time.
 
     >>> with bar("scoring", total=3) as shown:
@@ -122,7 +122,7 @@ def bar(description: str, total: float | None = None) -> Iterator[Bar]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), disable=quiet(), transient=True) as progress:
-        yield Bar(progress, description, total)
+        yield ProgressBar(progress, description, total)
 
 
 def track(items: Iterable[Item], description: str, total: int | None = None) -> Iterator[Item]:

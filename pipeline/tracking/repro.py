@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 import psutil
 
 from pipeline.run import DVC_STAGE
-from pipeline.tracking.mlflow import Store
+from pipeline.tracking.mlflow import ExperimentStore
 
 #: Set within `dvc exp run`.
 DVC_EXP_NAME = "DVC_EXP_NAME"
@@ -62,7 +62,7 @@ def current() -> Repro | None:
     return Repro(_tag(process), process.create_time(), os.environ.get(DVC_EXP_NAME, ""))
 
 
-def parent(store: Store, tags: dict[str, str], of: Repro | None) -> str | None:
+def parent(store: ExperimentStore, tags: dict[str, str], of: Repro | None) -> str | None:
     """The id of the run of a ``dvc repro``, RUNNING; None for no ``dvc repro``.
 
     Args:
@@ -96,7 +96,7 @@ def dvc_process() -> psutil.Process | None:
     return None
 
 
-def bury(store: Store) -> None:
+def bury(store: ExperimentStore) -> None:
     """Mark as KILLED every run that is RUNNING for a process of this machine which is there no more."""
     for run_id, tag in store.tagged("process", {}, running=True):
         host, _, rest = tag.partition(":")

@@ -19,7 +19,7 @@ from pipeline.stages import STAGES, instances, record, results, stage_named
 from pipeline.tracking import models, repro
 from pipeline.tracking.instance import (
     MOST_VALUE,
-    Point,
+    MetricPoint,
     curve_points,
     inputs,
     metric_name,
@@ -28,7 +28,7 @@ from pipeline.tracking.instance import (
     run_tags,
     stage_params,
 )
-from pipeline.tracking.mlflow import Store, open_store
+from pipeline.tracking.mlflow import ExperimentStore, open_store
 from pipeline.tracking.stage import read_timings, timings
 from pipeline.tracking.summary import summarise
 from quartet.errors import InputError
@@ -40,13 +40,13 @@ RUN_ID = "mlflow-run"
 
 
 @dataclass(frozen=True)
-class _Live:
+class _LiveRun:
     """A run that MLflow sees from its start."""
 
-    store: Store
+    store: ExperimentStore
     id: str
 
-    def metrics(self, points: list[Point]) -> None:
+    def metrics(self, points: list[MetricPoint]) -> None:
         self.store.metrics(self.id, points)
 
     def tags(self, tags: dict[str, str]) -> None:
@@ -54,7 +54,7 @@ class _Live:
 
 
 @contextmanager
-def live(params: Params, stage: str, variant: str, resume: Path | None) -> Iterator[_Live]:
+def live(params: Params, stage: str, variant: str, resume: Path | None) -> Iterator[_LiveRun]:
     """A run for the time of the block, FINISHED or FAILED as the block ends, then with all that the stage found.
 
     Its settings, those of the whole pipeline and the datasets that it read are logged at its start. Where a ``dvc
@@ -83,7 +83,7 @@ def live(params: Params, stage: str, variant: str, resume: Path | None) -> Itera
             temporary.write_text(run_id)
     try:
         _begin(store, run_id, params, stage, variant, settings)
-        yield _Live(store, run_id)
+        yield _LiveRun(store, run_id)
         _log(store, run_id, params, stage, variant, outcome_of(params, stage, variant))
     except BaseException as error:
         with suppress(InputError):  # where MLflow's disk is full too, the first error is the one to tell
@@ -139,7 +139,7 @@ def reported(params: Params) -> list[Result]:
     return results(params) if Layout(params.experiment).results.is_file() else []
 
 
-def _continued(store: Store, kept: Path | None, settings: dict[str, str]) -> str | None:
+def _continued(store: ExperimentStore, kept: Path | None, settings: dict[str, str]) -> str | None:
     """The run of an interrupted training that goes on; None for a new one: MLflow changes no setting of a run."""
     if kept is None or not kept.is_file():
         return None
@@ -148,7 +148,7 @@ def _continued(store: Store, kept: Path | None, settings: dict[str, str]) -> str
 
 
 def _begin(
-    store: Store, run_id: str, params: Params, stage: str, variant: str, settings: dict[str, str]
+    store: ExperimentStore, run_id: str, params: Params, stage: str, variant: str, settings: dict[str, str]
 ) -> None:
     """What is known of a run at its start."""
     store.params(run_id, settings)
@@ -157,7 +157,9 @@ def _begin(
     store.inputs(run_id, inputs(params, Layout(params.experiment), stage, variant))
 
 
-def _log(store: Store, run_id: str, params: Params, stage: str, variant: str, left: Outcome) -> None:
+def _log(
+    store: ExperimentStore, run_id: str, params: Params, stage: str, variant: str, left: StageOutcome
+) -> None:
     """What is known of a run at its end: points of a curve that it has are left out."""
     steps = {name: store.steps(run_id, name) for name in dict.fromkeys(name for name, *_ in left.curve)}
     store.metrics(run_id, [*left.points, *(point for point in left.curve if point[2] not in steps[point[0]])])
@@ -176,7 +178,7 @@ def _told(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:MOST_VALUE]
 
 
-def _close(store: Store, runs: Iterable[str | None], status: str) -> None:
+def _close(store: ExperimentStore, runs: Iterable[str | None], status: str) -> None:
     for run_id in runs:
         if run_id is not None:
             store.end(run_id, status)
@@ -199,7 +201,7 @@ def _tags(params: Params, stage: str, variant: str, parent: str | None) -> dict[
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StageOutcome:
     """What a stage instance found.
 
     Attributes:
@@ -211,15 +213,15 @@ class Outcome:
     """
 
     content: str
-    points: list[Point]
-    curve: list[Point]
+    points: list[MetricPoint]
+    curve: list[MetricPoint]
     files: list[tuple[Path, str | None]]
     tags: dict[str, str]
     started: int | None
     ended: int | None
 
 
-def outcome_of(params: Params, stage: str, variant: str) -> Outcome:
+def outcome_of(params: Params, stage: str, variant: str) -> StageOutcome:
     """Read what the instance left; its record is there."""
     layout = Layout(params.experiment)
     path = record(params, stage, variant) if stage in STAGES else layout.results
@@ -244,7 +246,7 @@ def outcome_of(params: Params, stage: str, variant: str) -> Outcome:
     total = next((row for row in took if row["name"] == "total"), None)
     started = None if total is None else total.get("started")
     files = known.files(layout, variant) if known.files else {}
-    return Outcome(
+    return StageOutcome(
         content=content,
         points=points,
         curve=curve_points(known.curve(layout, params, variant)) if known.curve else [],
@@ -259,7 +261,7 @@ def outcome_of(params: Params, stage: str, variant: str) -> Outcome:
     )
 
 
-def row_points(rows: Iterable[Result], variant: str) -> list[Point]:
+def row_points(rows: Iterable[Result], variant: str) -> list[MetricPoint]:
     """Every row as a metric ``<table>/<dataset>/<split>/<metric>``, its seed as the step."""
     return [(metric_name(row, variant), row.value, row.seed or 0) for row in rows]
 

@@ -21,7 +21,7 @@ from pipeline.params import Params
 from pipeline.run import hardware
 from pipeline.settings import PARAMS, read_params
 from pipeline.stages import STAGES, record, stage_named
-from pipeline.tracking.instance import Point, in_words, inputs, run_name
+from pipeline.tracking.instance import MetricPoint, in_words, inputs, run_name
 from pipeline.tracking.progress import say
 from pipeline.tracking.repro import DVC_EXP_NAME, of_dvc, process_start
 from quartet.errors import InputError
@@ -29,22 +29,22 @@ from quartet.files import read_json, read_jsonl, sha256, write_json, write_jsonl
 from quartet.results import Result, read_results
 
 
-class Watcher(Protocol):
+class StageWatcher(Protocol):
     """Who sees a stage while it runs."""
 
-    def metrics(self, points: list[Point]) -> None: ...
+    def metrics(self, points: list[MetricPoint]) -> None: ...
 
     def tags(self, tags: dict[str, str]) -> None: ...
 
 
-class Run:
+class StageRun:
     """One stage instance at work.
 
     Attributes:
         stopwatch: for durations within it.
     """
 
-    def __init__(self, stopwatch: Stopwatch, watcher: Watcher | None) -> None:
+    def __init__(self, stopwatch: Stopwatch, watcher: StageWatcher | None) -> None:
         self.stopwatch = stopwatch
         self._watcher = watcher
 
@@ -63,7 +63,7 @@ class Run:
 class _Warnings(logging.Handler):
     """Prints what the library warns of; a metric that a warning comes with is reported."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: StageRun) -> None:
         super().__init__(logging.WARNING)
         self._run = run
 
@@ -86,7 +86,9 @@ def same_code(stage: str) -> Iterator[None]:
 
 
 @contextmanager
-def stage_run(params: Params, stage: str, variant: str = "", *, resume: Path | None = None) -> Iterator[Run]:
+def stage_run(
+    params: Params, stage: str, variant: str = "", *, resume: Path | None = None
+) -> Iterator[StageRun]:
     """The work of one stage instance, from its inputs to its record.
 
     It says what the stage reads, and what it made in how many seconds; the durations are kept beside the artifacts.
@@ -105,7 +107,7 @@ def stage_run(params: Params, stage: str, variant: str = "", *, resume: Path | N
     if read:
         say(f"{run_name(stage, variant)} reads {in_words(read)}")
     with _watched(params, stage, variant, resume) as watcher:
-        run = Run(Stopwatch(layout, stage, variant), watcher)
+        run = StageRun(Stopwatch(layout, stage, variant), watcher)
         warned = _Warnings(run)
         logging.getLogger("quartet").addHandler(warned)
         started, clock = time.time(), time.perf_counter()
@@ -142,7 +144,7 @@ def _check_experiment(params: Params) -> None:
 
 
 @contextmanager
-def _watched(params: Params, stage: str, variant: str, resume: Path | None) -> Iterator[Watcher | None]:
+def _watched(params: Params, stage: str, variant: str, resume: Path | None) -> Iterator[StageWatcher | None]:
     if stage_named(stage).live:
         from pipeline.tracking.runs import live, reported, tell  # MLflow, which takes seconds to import
 

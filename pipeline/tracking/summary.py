@@ -20,8 +20,8 @@ from pipeline.params import Params
 from pipeline.stages import HEADLINES, instances, stage_named
 from pipeline.tracking import models, repro
 from pipeline.tracking.instance import (
-    Input,
-    Point,
+    ArtifactInput,
+    MetricPoint,
     curve_points,
     inputs,
     model_tags,
@@ -29,7 +29,7 @@ from pipeline.tracking.instance import (
     settings_under,
     stage_params,
 )
-from pipeline.tracking.mlflow import Store, in_copy
+from pipeline.tracking.mlflow import ExperimentStore, in_copy
 from quartet.results import Result
 
 STAGE = "model"
@@ -53,7 +53,9 @@ CHARACTER, PADDING = 6, 24
 LONGEST = 8000
 
 
-def summarise(store: Store, params: Params, rows: Iterable[Result], parent: str | None) -> list[str]:
+def summarise(
+    store: ExperimentStore, params: Params, rows: Iterable[Result], parent: str | None
+) -> list[str]:
     """Log a row for each system whose figures or settings no row has, and say which rows are the present state.
 
     The tag `current` is ``true`` for the rows of this report alone; a row that loses it is named by what differs. An
@@ -100,7 +102,7 @@ def _content(own: Sequence[Result], settings: Mapping[str, str]) -> str:
 
 
 def _log(
-    store: Store,
+    store: ExperimentStore,
     params: Params,
     system: str,
     own: Sequence[Result],
@@ -125,7 +127,7 @@ def _log(
     return run_id
 
 
-def mark(store: Store, present: Mapping[str, str]) -> None:
+def mark(store: ExperimentStore, present: Mapping[str, str]) -> None:
     """Tag the rows of this report as current, and name all that once were by what they have otherwise.
 
     Args:
@@ -275,7 +277,7 @@ def _cell(rows: Sequence[Result], intervals: bool) -> str:
     return text
 
 
-def _inputs(params: Params, system: str) -> list[Input]:
+def _inputs(params: Params, system: str) -> list[ArtifactInput]:
     """What the stages of a system read, each once."""
     layout = Layout(params.experiment)
     found = [
@@ -287,7 +289,7 @@ def _inputs(params: Params, system: str) -> list[Input]:
     return list({each.name: each for each in found}.values())
 
 
-def _model_of(store: Store, params: Params, system: str) -> str | None:
+def _model_of(store: ExperimentStore, params: Params, system: str) -> str | None:
     """MLflow's id of the logged model of the first seed; None for what we did not train, or is not there."""
     if system not in params.models:
         return None
@@ -340,7 +342,7 @@ def mean(rows: Iterable[Result]) -> float:
     return fmean(row.value for row in rows)
 
 
-def points_of(columns: dict[str, list[Result]]) -> list[Point]:
+def points_of(columns: dict[str, list[Result]]) -> list[MetricPoint]:
     """Each column's mean over the seeds, and where there are several, each seed's value beside it."""
     points = []
     for name, rows in columns.items():

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
 
 if TYPE_CHECKING:
-    from quartet.nbest.rescoring import Lists, Options, RescoredLists
-    from quartet.scorers import Opened
+    from quartet.nbest.rescoring import Lists, RescoredLists, RescoringOptions
+    from quartet.scorers import AnyScorer
     from quartet.scoring.engine import TextScorer
 
 __version__ = "0.1.0"
@@ -22,7 +22,7 @@ def load(
     device: str = "cpu",
     weights: Literal["last", "best"] | None = None,
     precision: Literal["fp32", "bf16"] = "fp32",
-) -> Opened:
+) -> AnyScorer:
     """Open a model: one that was trained here, an n-gram model, or one of Hugging Face.
 
     What it returns may be used by several threads at once. See :func:`quartet.scorers.open_scorer`; a
@@ -33,7 +33,7 @@ def load(
     return open_scorer(str(reference), device, weights, precision)
 
 
-def rescore(model: TextScorer, lists: Lists, **options: Unpack[Options]) -> RescoredLists:
+def rescore(model: TextScorer, lists: Lists, **options: Unpack[RescoringOptions]) -> RescoredLists:
     """Order the hypotheses of N-best lists with a language model: see :func:`quartet.nbest.rescoring.rescore`.
 
     ``rescore(model, "test.json", tune="dev.json")`` chooses the weight on other lists, ``weight=0.3`` gives it. The

@@ -219,7 +219,7 @@ def _digest(path: Path, whole: bool, kept: frozenset[str] | None) -> str:
     Args:
         kept: of a module of settings, the classes whose fields count too; None: it is none.
     """
-    tree = _Counting(kept).visit(ast.parse(path.read_text(encoding="utf-8")))
+    tree = _NeutralCodeRemover(kept).visit(ast.parse(path.read_text(encoding="utf-8")))
     body = tree.body if whole else [node for node in tree.body if not _passed_by(node)]
     body = [node for node in body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__")]
     text = "\n".join(map(ast.dump, body))
@@ -233,7 +233,7 @@ def _passed_by(node: ast.stmt) -> bool:
     return isinstance(node, Definition)
 
 
-class _Counting(ast.NodeTransformer):
+class _NeutralCodeRemover(ast.NodeTransformer):
     """Takes out what changes no result."""
 
     def __init__(self, kept: frozenset[str] | None) -> None:
@@ -259,7 +259,7 @@ def _is_dataclass(node: ast.ClassDef) -> bool:
 
 
 @dataclass(frozen=True)
-class _Fields:
+class _SettingsFields:
     """Of a class of settings: its fields with a default, and the names in its bases and defaults."""
 
     optional: frozenset[str]
@@ -271,7 +271,7 @@ def _built(found: Mapping[Path, bool], homes: Homes) -> frozenset[str]:
 
     With those that they inherit from or that their defaults mention.
     """
-    classes: dict[str, _Fields] = {}
+    classes: dict[str, _SettingsFields] = {}
     for path in found:
         if is_settings(path, homes):
             classes |= _settings_classes(path)
@@ -292,13 +292,13 @@ def _built(found: Mapping[Path, bool], homes: Homes) -> frozenset[str]:
 
 
 @cache
-def _settings_classes(path: Path) -> dict[str, _Fields]:
+def _settings_classes(path: Path) -> dict[str, _SettingsFields]:
     found = {}
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.ClassDef) and _is_dataclass(node):
             fields = [part for part in node.body if isinstance(part, ast.AnnAssign) and part.value]
             parts = [*node.bases, *(part.value for part in fields if part.value)]
-            found[node.name] = _Fields(
+            found[node.name] = _SettingsFields(
                 frozenset(part.target.id for part in fields if isinstance(part.target, ast.Name)),
                 frozenset(
                     inner.id for part in parts for inner in ast.walk(part) if isinstance(inner, ast.Name)

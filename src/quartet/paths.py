@@ -26,15 +26,15 @@ COLUMNS = (
 ELSEWHERE = "write somewhere else"
 
 #: The option or argument, and the path that it names; None: it is not given.
-Named = tuple[str, Path | None]
+NamedPath = tuple[str, Path | None]
 
 
 def check_paths(
-    inputs: Iterable[Named] = (),
-    outputs: Iterable[Named] = (),
+    inputs: Iterable[NamedPath] = (),
+    outputs: Iterable[NamedPath] = (),
     cache: Path | None = None,
     model: str | Path | None = None,
-    folder: Named = ("", None),
+    folder: NamedPath = ("", None),
 ) -> None:
     """Raise where something cannot be read or written, or would be overwritten.
 

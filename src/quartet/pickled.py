@@ -8,14 +8,14 @@ from typing import Protocol, TypeVar
 from quartet.errors import InputError
 
 
-class Marked(Protocol):
+class FingerprintedModel(Protocol):
     """What has a fingerprint, equal only for models that give equal scores."""
 
     @property
     def fingerprint(self) -> str: ...
 
 
-Model = TypeVar("Model", bound=Marked)
+Model = TypeVar("Model", bound=FingerprintedModel)
 
 
 def as_pickled(found: Model, place: Path, fingerprint: str) -> Model:

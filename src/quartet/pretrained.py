@@ -18,7 +18,7 @@ from quartet.files import read_json, sha256
 CONFIG = "config.json"
 
 #: What a language model predicts: hidden tokens, or the next one.
-Kind = Literal["masked", "causal"]
+LanguageModelKind = Literal["masked", "causal"]
 
 #: What tokenizers are made of.
 TOKENIZER_FILES = (
@@ -211,7 +211,7 @@ def model_type(folder: Path) -> str:
     return found
 
 
-def language_model_kind(folder: Path) -> Kind:
+def language_model_kind(folder: Path) -> LanguageModelKind:
     """What the model in a folder was trained as, by the architecture that config.json names.
 
     Raises:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]
 
 
-class TextScorer:
+class PyfuncModel:
     """A trained model as MLflow calls it."""
 
     def __init__(self, model: LanguageModel) -> None:
@@ -46,5 +46,5 @@ class TextScorer:
         return DataFrame(rows, index=texts.index if isinstance(texts, DataFrame) else None)
 
 
-def _load_pyfunc(folder: str) -> TextScorer:
-    return TextScorer(load(folder))
+def _load_pyfunc(folder: str) -> PyfuncModel:
+    return PyfuncModel(load(folder))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quartet.config.training import Weights
+from quartet.config.training import WeightsChoice
 from quartet.errors import InputError
 from quartet.export.card import EXPORT, FILES, check_files, load_export_card
 from quartet.export.folder import is_export, load_export
@@ -21,12 +21,12 @@ from quartet.scoring.language_model import LanguageModel, Precision, load
 from quartet.scoring.pretrained import PretrainedLM, load_pretrained
 
 #: What a reference may stand for.
-Opened = LanguageModel | ExportedLM | NgramLM | PretrainedLM
+AnyScorer = LanguageModel | ExportedLM | NgramLM | PretrainedLM
 
 
 def open_scorer(
-    reference: str, device: str = "cpu", weights: Weights | None = None, precision: Precision = "fp32"
-) -> Opened:
+    reference: str, device: str = "cpu", weights: WeightsChoice | None = None, precision: Precision = "fp32"
+) -> AnyScorer:
     """Open whatever scores texts.
 
     Args:

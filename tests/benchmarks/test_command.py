@@ -7,8 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.peers.__main__ import ON_GPU, STUDIES, Record, Row, _chosen, _is_demanded, _sentences, main
-from benchmarks.peers.figures import Figure, Found, at_least
+from benchmarks.peers.__main__ import (
+    ON_GPU,
+    STUDIES,
+    BenchmarkName,
+    ResultsFile,
+    _chosen,
+    _is_demanded,
+    _sentences,
+    main,
+)
+from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult, at_least
 from benchmarks.peers.models import DEMANDED
 from benchmarks.peers.table import BEGIN, END
 from quartet.errors import InputError
@@ -19,12 +28,12 @@ from tests.small_corpus import documents
 
 
 def test_every_row_has_its_comparison() -> None:
-    assert list(STUDIES) == list(Row)
+    assert list(STUDIES) == list(BenchmarkName)
 
 
 def test_the_page_tells_how_to_repeat_every_row_and_has_room_for_the_table() -> None:
     page = (ROOT / "docs" / "speed.md").read_text()
-    assert all(f"| `{row.value}` |" in page for row in Row)
+    assert all(f"| `{row.value}` |" in page for row in BenchmarkName)
     assert page.count(BEGIN) == page.count(END) == 1
 
 
@@ -46,15 +55,18 @@ def test_rows_without_their_peer_are_left_out_by_name_or_refused(capsys: pytest.
         "segatron",
     ]
     assert "left out, for want of --peers-python: minicons, vectors, trainer" in capsys.readouterr().err
-    everywhere = [row for row in Row if not row.value.startswith("card-")]
+    everywhere = [row for row in BenchmarkName if not row.value.startswith("card-")]
     assert _chosen([], Path("python"), "cpu") == everywhere
     on_gpu = _chosen([], Path("python"), "cuda")
-    assert set(on_gpu) == set(Row), "what a card can do is asked of a card"
+    assert set(on_gpu) == set(BenchmarkName), "what a card can do is asked of a card"
     assert on_gpu[: len(ON_GPU)] == list(ON_GPU), "what is demanded of it first"
-    assert _chosen([Row.card_spans], None, "cpu") == [Row.card_spans], "or by name"
-    assert _chosen([Row.peak, Row.list], None, "cpu") == [Row.peak, Row.list]
+    assert _chosen([BenchmarkName.card_spans], None, "cpu") == [BenchmarkName.card_spans], "or by name"
+    assert _chosen([BenchmarkName.peak, BenchmarkName.list], None, "cpu") == [
+        BenchmarkName.peak,
+        BenchmarkName.list,
+    ]
     with pytest.raises(InputError, match="--only: trainer: there is no peer; give --peers-python"):
-        _chosen([Row.peak, Row.trainer], None, "cpu")
+        _chosen([BenchmarkName.peak, BenchmarkName.trainer], None, "cpu")
 
 
 def test_texts_are_lines_or_segmented_documents(tmp_path: Path) -> None:
@@ -105,14 +117,14 @@ def test_a_shape_or_a_device_that_is_not_there_is_named(
 
 
 def test_a_row_is_in_the_file_before_it_has_ended(tmp_path: Path) -> None:
-    figures = [Figure.of("one", [3.0], at_least(2))]
-    found = Found(figures)
-    record = Record(tmp_path / "a.json", {"device": "cuda (a card)"}, 1, {Row.card_spans})
-    for row in (Row.card_spans, Row.growth):
+    figures = [BenchmarkFigure.of("one", [3.0], at_least(2))]
+    found = BenchmarkResult(figures)
+    record = ResultsFile(tmp_path / "a.json", {"device": "cuda (a card)"}, 1, {BenchmarkName.card_spans})
+    for row in (BenchmarkName.card_spans, BenchmarkName.growth):
         record.begin(row)
         record(found)
-    figures.append(Figure.of("two", [1.0], at_least(2)))
-    record.begin(Row.card_spans)
+    figures.append(BenchmarkFigure.of("two", [1.0], at_least(2)))
+    record.begin(BenchmarkName.card_spans)
     record(found)
     kept = read_json(tmp_path / "a.json")
     assert [figure["met"] for figure in kept["card-spans"]["figures"]] == [True, False]
@@ -120,7 +132,7 @@ def test_a_row_is_in_the_file_before_it_has_ended(tmp_path: Path) -> None:
 
 
 def test_a_gpu_is_asked_for_less_than_a_cpu() -> None:
-    assert {row for row in Row if _is_demanded(row, DEMANDED, "cuda")} == set(ON_GPU)
-    assert all(_is_demanded(row, DEMANDED, "cpu") for row in Row)
-    assert not any(_is_demanded(row, "tiny", device) for row in Row for device in ("cpu", "cuda"))
-    assert [row for row in Row if _is_demanded(row, "bert-base", "cuda")] == [Row.trainer]
+    assert {row for row in BenchmarkName if _is_demanded(row, DEMANDED, "cuda")} == set(ON_GPU)
+    assert all(_is_demanded(row, DEMANDED, "cpu") for row in BenchmarkName)
+    assert not any(_is_demanded(row, "tiny", device) for row in BenchmarkName for device in ("cpu", "cuda"))
+    assert [row for row in BenchmarkName if _is_demanded(row, "bert-base", "cuda")] == [BenchmarkName.trainer]

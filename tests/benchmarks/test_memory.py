@@ -12,9 +12,9 @@ from tests.imports import ROOT
 #: In a process of its own, which has no other children.
 SCRIPT = """
 import json, subprocess, sys, time
-from benchmarks.memory import EVERY, Resident
+from benchmarks.memory import EVERY, ResidentMemory
 holds = "held = b'x' * (150 << 20); print('held', flush=True); input()"
-with Resident() as resident:
+with ResidentMemory() as resident:
     alone = resident.taken()
     child = subprocess.Popen([sys.executable, "-c", holds], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "held\\n"

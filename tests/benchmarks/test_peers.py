@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks.peers import minicons, models, worker
-from benchmarks.peers.paired import STEADY_CALLS, Paired, in_turns, quickest, steady
+from benchmarks.peers.paired import STEADY_CALLS, PairedTimes, in_turns, quickest, steady
 from quartet.errors import InputError
 from quartet.pretrained import open_tokenizer
-from quartet.runtime.hf_bert import Shape, save_bert
+from quartet.runtime.hf_bert import BertShape, save_bert
 
 TEXTS = ["the cat sat on the mat", "a cat", "the dog sat on the old mat near the cat"]
-SMALL = Shape(layers=1, dim=16, heads=2, inner=32, vocabulary=200)
+SMALL = BertShape(layers=1, dim=16, heads=2, inner=32, vocabulary=200)
 
 
 def test_ways_take_turns_and_the_first_round_does_not_count() -> None:
@@ -43,7 +43,7 @@ def test_the_quickest_way_is_found_after_a_first_call_that_does_not_count() -> N
 
 
 def test_ratios_are_of_rounds_not_of_medians() -> None:
-    found = Paired({"a": [1.0, 10.0, 1.0], "b": [2.0, 20.0, 8.0]})
+    found = PairedTimes({"a": [1.0, 10.0, 1.0], "b": [2.0, 20.0, 8.0]})
     assert found.ratios("b", "a") == [2.0, 2.0, 8.0]
 
 

@@ -10,12 +10,12 @@ import torch
 from benchmarks.peers import card, hypotheses, peak, recurrent, sentence
 from benchmarks.peers.models import plain_score
 from benchmarks.peers.setup import Setup
-from benchmarks.peers.training import Epoch, encoded
+from benchmarks.peers.training import RepeatableTraining, encoded
 from quartet.errors import InputError
 from quartet.kernels import cross_entropy
 from quartet.models.tta import TTA
 from quartet.objectives.mlm import MaskedLM
-from quartet.runtime.systems import OneByOne
+from quartet.runtime.systems import OneByOneModel
 from tests.benchmarks.peers_setup import SENTENCES, small_setup
 
 
@@ -38,7 +38,7 @@ def test_the_plain_score_is_the_score(setup: Setup, name: str) -> None:
 
 def test_one_by_one_leaves_the_batched_model_as_it_was(setup: Setup) -> None:
     model = setup.model("bilm")
-    plain = OneByOne.of(model)
+    plain = OneByOneModel.of(model)
     assert plain.network is model.network
     assert isinstance(plain.objective, MaskedLM) and isinstance(model.objective, MaskedLM)
     assert (plain.objective.plain, model.objective.plain) == (True, False)
@@ -111,7 +111,9 @@ def test_segatron_reads_what_transformer_xl_reads(setup: Setup) -> None:
 
 def test_an_epoch_trains_on_every_sentence_once(setup: Setup) -> None:
     corpus = encoded(setup.folder / "corpus", SENTENCES, setup.tokenizer)
-    epoch = Epoch(setup.model("tta").card.model, setup.tokenizer, corpus, 8, "fp32", "cpu", setup.folder)
+    epoch = RepeatableTraining(
+        setup.model("tta").card.model, setup.tokenizer, corpus, 8, "fp32", "cpu", setup.folder
+    )
     tokens = sum(len(ids) + 2 for ids in setup.tokenizer.encode_batch(SENTENCES))
     assert epoch.tokens() == tokens
     trained = epoch.train()
@@ -142,7 +144,9 @@ def test_an_operation_is_counted_as_the_pipeline_counts_it(
 
     monkeypatch.setattr(peak, "training_flops", flops)
     corpus = encoded(setup.folder / "corpus", SENTENCES, setup.tokenizer)
-    epoch = Epoch(setup.model("tta").card.model, setup.tokenizer, corpus, 8, "fp32", "cpu", setup.folder)
+    epoch = RepeatableTraining(
+        setup.model("tta").card.model, setup.tokenizer, corpus, 8, "fp32", "cpu", setup.folder
+    )
     assert 0 < peak._an_operation(epoch) < 1e-3
     own = [len(ids) for ids in setup.tokenizer.encode_batch(SENTENCES)]
     assert asked["vocabulary"] == setup.tokenizer.vocab_size

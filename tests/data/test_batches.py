@@ -14,7 +14,7 @@ from quartet.config.training import BatchBy
 from quartet.data import open_source
 from quartet.data.batch import Row, collate, framed
 from quartet.data.segments import SegmentedTokens
-from quartet.data.sentences import SHAPES, SentenceSource, Shapes, least_padding
+from quartet.data.sentences import SHAPES, BatchShapes, SentenceSource, least_padding
 from quartet.data.spans import SpanSource
 from quartet.data.streams import StreamSource, lay_out
 from quartet.errors import InputError
@@ -118,7 +118,7 @@ def test_an_epoch_has_each_sentence_once(
 def test_batches_by_tokens_are_of_few_shapes_and_about_equally_long() -> None:
     """Lengths as in running text: of 5,000 sentences the mean is 28 tokens, the longest 200."""
     lengths = np.random.default_rng(1).gamma(1.5, 18, 5000).astype(np.int64).clip(1, 198) + 2
-    shapes = Shapes.of(lengths, batch_size=32)
+    shapes = BatchShapes.of(lengths, batch_size=32)
     order, another = (np.random.default_rng(seed).permutation(5000) for seed in (2, 3))
     batches = shapes.batches(order, lengths[order])
     assert sorted(np.concatenate([sentences for sentences, _ in batches]).tolist()) == list(range(5000))
@@ -145,7 +145,7 @@ def test_batches_by_tokens_are_of_few_shapes_and_about_equally_long() -> None:
 )
 def test_batches_by_tokens_by_hand(lengths: list[int], expected: list[tuple[list[int], int]]) -> None:
     array = np.array(lengths, dtype=np.int64)
-    batches = Shapes.of(array, batch_size=2).batches(np.arange(len(array)), array)
+    batches = BatchShapes.of(array, batch_size=2).batches(np.arange(len(array)), array)
     assert [(sentences.tolist(), width) for sentences, width in batches] == expected
 
 

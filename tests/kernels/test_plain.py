@@ -61,7 +61,7 @@ WORK = {
     "cross entropy": (cross_entropy, "_to_gradient"),
     "dropout": (dropout, "kept"),
     "log-probabilities": (cross_entropy, "_tiled_logprobs"),
-    "tables of T-TA": (tta_tables, "_Table"),
+    "tables of T-TA": (tta_tables, "_ProjectionTable"),
     "attention": (torch.nn.functional, "scaled_dot_product_attention"),
     "linear": (linear, "_may_take_onednn"),
 }

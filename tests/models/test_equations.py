@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from quartet.models.attention import Visible
+from quartet.models.attention import VisibleKeys
 from quartet.models.encoder import Encoder
 from quartet.models.transformer_xl import TransformerXL
 from quartet.models.tta import TTA
@@ -63,7 +63,7 @@ def test_attention_and_layer_of_tta(tokens: int) -> None:
     assert isinstance(network, TTA)
     layer = network.layers[0]
     query_BTD, source_BSD = torch.randn(1, tokens, 12), torch.randn(1, tokens, 12)
-    others = Visible.of(network.others(torch.full((1, tokens), 9)))
+    others = VisibleKeys.of(network.others(torch.full((1, tokens), 9)))
     queries, source = (list(naive.of(tensor[0])) for tensor in (query_BTD, source_BSD))
     attended = naive.attention(layer.attention, queries, source, lambda i, j: i != j)
     assert difference(layer.attention(query_BTD, source_BSD, others)[0], attended) < ERROR

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from quartet.config.model import Position
 from quartet.models.positions import WAVELENGTH_BASE, RelativePhases, split_dimension
-from quartet.models.relative_scores import Rotations, Tables
+from quartet.models.relative_scores import OffsetTables, Rotations
 
 HEADS, WIDTH, DIM, TOKENS = 2, 5, 22, 7
 COLUMN = {"sequence": 0, "token": 1, "sentence": 2, "paragraph": 3}
@@ -30,14 +30,14 @@ def written_out(
     return torch.einsum("bthk,hkd,btsd->bhts", query_BTHK, weight_HKD, r_BTSD)
 
 
-@pytest.mark.parametrize("way", [Rotations, Tables])
+@pytest.mark.parametrize("way", [Rotations, OffsetTables])
 @pytest.mark.parametrize("index", ["running", "reset"])
 @pytest.mark.parametrize(
     "kinds",
     [("sequence",), ("token", "sentence"), ("token", "paragraph"), ("token", "sentence", "paragraph")],
 )
 def test_each_way_is_equation_1(
-    way: type[Rotations] | type[Tables], index: str, kinds: tuple[Position, ...]
+    way: type[Rotations] | type[OffsetTables], index: str, kinds: tuple[Position, ...]
 ) -> None:
     generator = torch.Generator().manual_seed(5)
     positions_BSP = torch.randint(0, 2, (3, 12, 4), generator=generator).cumsum(1)
@@ -61,7 +61,7 @@ def test_the_ways_have_the_same_gradients() -> None:
     phases = RelativePhases(DIM, ("token", "sentence", "paragraph")).double()
     seen_TS = torch.ones(TOKENS, 9, dtype=torch.bool).tril(9 - TOKENS)
     gradients = []
-    for way in (Rotations, Tables):
+    for way in (Rotations, OffsetTables):
         draw = torch.Generator().manual_seed(7)
         query_BTHK = torch.randn(
             2, TOKENS, HEADS, WIDTH, generator=draw, dtype=torch.float64, requires_grad=True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from quartet.nbest.formats import Files, read
+from quartet.nbest.formats import NBestFiles, read
 from quartet.nbest.types import Hypothesis, NBest
 
 SMALL = Path(__file__).parent.parent / "fixtures" / "nbest" / "small.json"
@@ -18,7 +18,7 @@ def nbest(utterance: str, reference: str | None, *hypotheses: tuple[str, float] 
 
 def lists_of(name: str, path: Path) -> list[NBest]:
     """The lists of a file in the format `name`."""
-    return read(name, Files(path)).lists
+    return read(name, NBestFiles(path)).lists
 
 
 def random_lists(count: int, seed: int) -> list[NBest]:

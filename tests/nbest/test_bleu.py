@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from quartet.config.nbest import Tokenization
+from quartet.config.nbest import BleuTokenization
 from quartet.nbest.bleu import Bleu
-from quartet.nbest.metrics import Table
+from quartet.nbest.metrics import CountTable
 from quartet.nbest.rerank import Candidates, tune_and_apply, weight_grid
 from quartet.nbest.rescored import write_rescored
 from quartet.nbest.types import Hypothesis, NBest
@@ -41,14 +41,14 @@ def translations(count: int, seed: int) -> list[NBest]:
 
 def candidates(count: int, seed: int, metric: Bleu) -> Candidates:
     lists = translations(count, seed)
-    return Candidates(lists, [toy_scores(one) for one in lists], Table.of(lists, metric))
+    return Candidates(lists, [toy_scores(one) for one in lists], CountTable.of(lists, metric))
 
 
 @pytest.mark.parametrize(
     ("lowercase", "tokenize"), [(False, "13a"), (True, "13a"), (False, "intl"), (True, "none")]
 )
 @pytest.mark.parametrize("weight", [0.0, 0.4, 1.0])
-def test_the_choice_has_sacrebleus_figure(lowercase: bool, tokenize: Tokenization, weight: float) -> None:
+def test_the_choice_has_sacrebleus_figure(lowercase: bool, tokenize: BleuTokenization, weight: float) -> None:
     subject = candidates(120, 1, Bleu(lowercase, tokenize))
     selection = subject.select(weight)
     pairs = [
@@ -77,7 +77,7 @@ def test_the_oracle_picks_the_best_smoothed_sentence() -> None:
 
 def test_the_weight_with_the_most_bleu_on_dev_is_chosen() -> None:
     dev = [nbest("d", "a b c d", ("x y z w", -1.0), ("a b c d", -2.0))]
-    candidate = Candidates(dev, [np.array([-2.0, -0.5])], Table.of(dev, Bleu()))
+    candidate = Candidates(dev, [np.array([-2.0, -0.5])], CountTable.of(dev, Bleu()))
     result = tune_and_apply(candidate, candidate, weight_grid(0, 1, 0.1))
     assert result.weight == pytest.approx(0.5)
     assert result.first_pass.value == pytest.approx(0.0, abs=1e-9)
@@ -87,7 +87,7 @@ def test_the_weight_with_the_most_bleu_on_dev_is_chosen() -> None:
 def test_sacrebleus_command_on_the_written_file_prints_the_reported_figure(tmp_path: Path) -> None:
     metric = Bleu(lowercase=True)
     lists = [one for one in translations(90, 3) if one.reference is not None]
-    subject = Candidates(lists, [toy_scores(one) for one in lists], Table.of(lists, metric))
+    subject = Candidates(lists, [toy_scores(one) for one in lists], CountTable.of(lists, metric))
     write_rescored(tmp_path / "out.jsonl", subject, 0.3)
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     for name in ("best", "ref"):

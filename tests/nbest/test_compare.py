@@ -13,15 +13,15 @@ from quartet.errors import InputError
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.compare import changed_words, compare
 from quartet.nbest.rerank import Candidates
-from quartet.nbest.rescored import Rescored, read_rescored, write_rescored
+from quartet.nbest.rescored import RescoredLine, read_rescored, write_rescored
 from quartet.nbest.word_errors import WordErrorRate, count_errors
 from tests.nbest.lists import nbest, random_lists
 from tests.nbest.test_rerank import toy_scores
 
 
-def chosen(**texts: tuple[str | None, str]) -> list[Rescored]:
+def chosen(**texts: tuple[str | None, str]) -> list[RescoredLine]:
     """Results by utterance, from (reference, text)."""
-    return [Rescored(name, reference, text, {text: -1.0}) for name, (reference, text) in texts.items()]
+    return [RescoredLine(name, reference, text, {text: -1.0}) for name, (reference, text) in texts.items()]
 
 
 def test_wins_losses_and_the_words_behind_them() -> None:
@@ -119,6 +119,6 @@ def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
     subject = Candidates(lists, [np.array([-5.0, -1.5]), np.array([-3.0])])
     write_rescored(tmp_path / "a.jsonl", subject, 1.0)
     assert read_rescored(tmp_path / "a.jsonl") == [
-        Rescored("u", "b", "b", {"a": -5.0, "b": -1.5}),
-        Rescored("v", None, "c", {"c": -3.0}),
+        RescoredLine("u", "b", "b", {"a": -5.0, "b": -1.5}),
+        RescoredLine("v", None, "c", {"c": -3.0}),
     ]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.line_search import LineSearch, Plateau, envelopes
-from quartet.nbest.metrics import Metric, Table
+from quartet.nbest.metrics import CountTable, Metric
 from quartet.nbest.rerank import Candidates, weight_grid
 from quartet.nbest.types import NBest
 from quartet.nbest.word_errors import WordErrorRate
@@ -159,7 +159,7 @@ def lists_and_scores(draw: st.DrawFn) -> tuple[list[NBest], list[np.ndarray]]:
 def test_no_weight_is_better(made: tuple[list[NBest], list[np.ndarray]], metric: Metric) -> None:
     """Between, on and beyond all points where any two hypotheses of a list have equal scores, and at both ends."""
     lists, lm = made
-    subject = Candidates(lists, lm, Table.of(lists, metric))
+    subject = Candidates(lists, lm, CountTable.of(lists, metric))
     crossings = {
         (one.first_pass[i] - one.first_pass[j]) / (scores[j] - scores[i])
         for one, scores in zip(lists, lm, strict=True)

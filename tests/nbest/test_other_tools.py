@@ -10,7 +10,7 @@ import jiwer
 import pytest
 import sacrebleu
 
-from quartet.nbest.formats import Files
+from quartet.nbest.formats import NBestFiles
 from quartet.nbest.rescoring import RescoredLists, rescore
 from quartet.nbest.types import Hypothesis, NBest
 from tests.nbest.lists import nbest, random_lists
@@ -106,7 +106,7 @@ def test_what_the_decoder_lost_counts_as_sacrebleu_counts_an_empty_line(tmp_path
     references = ["the cat sat on the mat", "a dog ran over the hill", "it rained all day long today"]
     (tmp_path / "refs").write_text("".join(f"{text}\n" for text in references))
     (tmp_path / "lists").write_text("".join(f"{n} ||| {references[n]} ||| f= 1 ||| -1\n" for n in (0, 2)))
-    files = Files(tmp_path / "lists", references=tmp_path / "refs")
+    files = NBestFiles(tmp_path / "lists", references=tmp_path / "refs")
     found = rescore(Words(), files, weight=0.0, format="moses", metric="bleu")
     expected = sacrebleu.corpus_bleu([references[0], "", references[2]], [references]).score
     assert found.value == pytest.approx(expected, abs=1e-9)

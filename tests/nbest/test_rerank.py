@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from quartet.errors import InputError
-from quartet.nbest.metrics import Table
-from quartet.nbest.rerank import Candidates, Curve, tune_and_apply, weight_grid
+from quartet.nbest.metrics import CountTable
+from quartet.nbest.rerank import Candidates, WeightCurve, tune_and_apply, weight_grid
 from quartet.nbest.types import NBest
 from quartet.nbest.word_errors import WordErrorRate
 from tests.nbest.lists import nbest, random_lists
@@ -123,7 +123,7 @@ def test_the_smallest_of_equally_good_weights_is_chosen() -> None:
     weights = weight_grid(0, 1, 0.25)
     values = np.array([0.3, 0.2, 0.1, 0.1, 0.2])
     for sign in (1, -1):
-        curve = Curve(weights, -sign * values, sign)
+        curve = WeightCurve(weights, -sign * values, sign)
         assert (curve.best_weight, curve.best_value) == (0.5, -sign * 0.1)
 
 
@@ -154,7 +154,7 @@ def test_nothing_can_be_tuned_without_references_or_across_ranks_and_scores() ->
 
 def test_one_table_serves_several_models_but_only_its_own_lists() -> None:
     lists = random_lists(20, seed=9)
-    table = Table.of(lists, WordErrorRate())
+    table = CountTable.of(lists, WordErrorRate())
     scores = [toy_scores(one) for one in lists]
     assert Candidates(lists, scores, table).select(0.5).value == Candidates(lists, scores).select(0.5).value
     with pytest.raises(ValueError, match="other lists"):

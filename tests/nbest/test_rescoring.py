@@ -14,7 +14,7 @@ import pytest
 import quartet
 from quartet.errors import InputError
 from quartet.nbest import rescoring
-from quartet.nbest.formats import Files, jsonl
+from quartet.nbest.formats import NBestFiles, jsonl
 from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates, tune_and_apply, weight_grid
 from quartet.nbest.rescored import write_rescored
@@ -60,7 +60,7 @@ def test_weights_to_try_take_the_place_of_the_search() -> None:
 def test_files_and_lists_are_the_same(tmp_path: Path) -> None:
     for name, lists in (("dev", DEV), ("test", TEST)):
         jsonl.write(tmp_path / name, lists)
-    files: list[Any] = [str(tmp_path / "test"), tmp_path / "test", Files(tmp_path / "test")]
+    files: list[Any] = [str(tmp_path / "test"), tmp_path / "test", NBestFiles(tmp_path / "test")]
     expected = list(quartet.rescore(Words(), TEST, tune=DEV))
     for test in files:
         assert list(quartet.rescore(Words(), test, tune=tmp_path / "dev", format="jsonl")) == expected

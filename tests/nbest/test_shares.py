@@ -11,7 +11,7 @@ import pytest
 from quartet import cli
 from quartet.errors import InputError
 from quartet.models.checkpoint import save_model
-from quartet.nbest.shares import Share, score_share
+from quartet.nbest.shares import WorkShare, score_share
 from quartet.scoring import engine
 from quartet.scoring.cache import ScoreCache
 from quartet.scoring.language_model import LanguageModel
@@ -35,7 +35,7 @@ def test_shares_are_whole_chunks_and_everything_once(count: int, tmp_path: Path)
     with ScoreCache(tmp_path / "cache") as cache:
         for number in range(1, count + 1):
             model = Words()
-            sizes.append(score_share(model, TEXTS, Share(number, count), cache))
+            sizes.append(score_share(model, TEXTS, WorkShare(number, count), cache))
             assert sum(map(len, model.calls)) == sizes[-1]
         assert sum(sizes) == len(TEXTS)
         last = Words()
@@ -48,7 +48,7 @@ def test_shares_are_whole_chunks_and_everything_once(count: int, tmp_path: Path)
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "1/0", "a/b", "1/2/3", ""])
 def test_what_is_no_share_is_said(text: str) -> None:
     with pytest.raises(InputError, match=r"--shard: .* is no share; write 1/4, 2/4"):
-        Share.parse(text, "--shard")
+        WorkShare.parse(text, "--shard")
 
 
 def test_rescored_in_two_processes_the_bytes_are_those_of_one(

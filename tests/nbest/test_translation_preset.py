@@ -10,7 +10,7 @@ import torch
 
 from pipeline.layout import Layout
 from pipeline.settings import read_params
-from quartet.config.recognise import Translator
+from quartet.config.recognise import TranslatorEntry
 from quartet.errors import InputError
 from tests.imports import ROOT
 
@@ -52,7 +52,7 @@ TENSOR2TENSOR: dict[str, Any] = {
 }
 
 
-def setting(translator: Translator, key: str) -> Any:
+def setting(translator: TranslatorEntry, key: str) -> Any:
     """The value of a dotted key."""
     value: Any = translator
     for part in key.split("."):
@@ -60,7 +60,7 @@ def setting(translator: Translator, key: str) -> Any:
     return value
 
 
-def expected_parameters(translator: Translator) -> int:
+def expected_parameters(translator: TranslatorEntry) -> int:
     """Counted by hand: one table of embeddings, and for each layer its attentions, feed-forward parts and norms."""
     dim, inner, vocabulary = translator.dim, translator.inner, translator.tokenizer.vocab_size
     attention = 4 * (dim * dim + dim)  # query, key, value and output, each with its bias

@@ -6,7 +6,7 @@ import jiwer
 import numpy as np
 import pytest
 
-from quartet.nbest.metrics import Table
+from quartet.nbest.metrics import CountTable
 from quartet.nbest.types import NBest
 from quartet.nbest.word_errors import WordErrorRate, count_errors, words
 from tests.nbest.lists import nbest, random_lists
@@ -16,12 +16,12 @@ METRIC = WordErrorRate()
 
 def rate(lists: list[NBest]) -> float:
     """The rate of all hypotheses of lists with references together."""
-    return float(METRIC.corpus(Table.of(lists, METRIC).counts.sum(axis=0, keepdims=True))[0])
+    return float(METRIC.corpus(CountTable.of(lists, METRIC).counts.sum(axis=0, keepdims=True))[0])
 
 
 def test_every_hypothesis_and_the_corpus_agree_with_jiwer() -> None:
     lists = random_lists(300, seed=4)
-    table = Table.of(lists, METRIC)
+    table = CountTable.of(lists, METRIC)
     references, hypotheses, counts = [], [], []
     for index, one in enumerate(lists):
         start, end = table.offsets[index], table.offsets[index + 1]
@@ -58,7 +58,7 @@ def test_an_empty_reference_counts_insertions_and_no_words() -> None:
 
 def test_a_missing_reference_is_marked_not_counted() -> None:
     lists = [nbest("u", None, ("a", -1.0), ("b", -2.0)), nbest("v", "b", ("a", -1.0))]
-    table = Table.of(lists, METRIC)
+    table = CountTable.of(lists, METRIC)
     assert table.referenced.tolist() == [False, True]
     assert table.counts.tolist() == [[0, 0], [0, 0], [1, 1]]
     assert table.merit.tolist() == [0.0, 0.0, -1.0]

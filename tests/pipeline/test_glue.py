@@ -11,21 +11,21 @@ import pytest
 
 from pipeline.glue import baseline_rows, rows_of_search, summary, write_submission
 from pipeline.settings import read_params
-from quartet.config.finetuning import Glue, Point
+from quartet.config.finetuning import GlueSettings, GridPoint
 from quartet.config.loading import checked
 from quartet.errors import InputError
 from quartet.tasks.glue.data import GlueExample, GlueSet, glue_set
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.glue_search import Search
+from quartet.training.glue_search import GridSearchResult
 from tests.scoring.test_language_model import random_model
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 GRID = {"batch_size": [16], "learning_rate": [3e-4], "epochs": [2, 3]}
 
 
-def section(**changes: Any) -> Glue:
-    return checked(Glue, {"seeds": [1], "default": GRID, **changes}, "params.yaml")
+def section(**changes: Any) -> GlueSettings:
+    return checked(GlueSettings, {"seeds": [1], "default": GRID, **changes}, "params.yaml")
 
 
 def test_a_set_has_its_own_grid_or_the_default_one() -> None:
@@ -58,11 +58,11 @@ def examples() -> GlueSet:
     return glue_set("mrpc", {"train": train, "dev": dev, "test": hidden}, 0)
 
 
-def found() -> Search:
+def found() -> GridSearchResult:
     """Three seeds with 4, 2 and 3 of four right at the chosen point."""
     said = {1: [1.0, 0, 1, 0], 2: [0.0, 1, 1, 0], 3: [1.0, 0, 1, 1]}
-    point, other = Point(16, 3e-5, 3), Point(16, 3e-5, 2)
-    return Search(
+    point, other = GridPoint(16, 3e-5, 3), GridPoint(16, 3e-5, 2)
+    return GridSearchResult(
         point,
         {point: {1: 1.0, 2: 0.5, 3: 0.775}, other: {1: 0.1, 2: -np.inf, 3: 0.3}},
         {seed: {"dev": np.array(one), "test": np.array([1.0, 0.0])} for seed, one in said.items()},

@@ -13,12 +13,12 @@ from rich.console import Console
 from pipeline import plan as planning
 from pipeline.layout import Layout
 from pipeline.params import Params
-from pipeline.plan import ASSUMED, Speed, in_words, other_stages, plan, speed_of, tables
+from pipeline.plan import ASSUMED, TrainingSpeed, in_words, other_stages, plan, speed_of, tables
 from pipeline.settings import read_params
 from quartet.files import write_jsonl
 from quartet.training.processes import Machine
 
-SPEED = Speed(1e9, 0.5, "given")
+SPEED = TrainingSpeed(1e9, 0.5, "given")
 
 
 @pytest.fixture
@@ -49,16 +49,16 @@ def test_devices_divide_the_hours_and_a_batchs_rows(settings: tuple[Params, Layo
 def test_the_speed_is_the_best_that_is_known(settings: tuple[Params, Layout]) -> None:
     params, layout = settings
 
-    def known(peak: float | None = 1e12, utilisation: float | None = None) -> Speed:
+    def known(peak: float | None = 1e12, utilisation: float | None = None) -> TrainingSpeed:
         return speed_of(params, layout, "tta", "cpu", peak, utilisation)
 
-    assert known() == Speed(1e12, ASSUMED, "assumed")
+    assert known() == TrainingSpeed(1e12, ASSUMED, "assumed")
     leave(layout, "pretrain", "segatron-xl", **{"flops-utilisation": 0.2, "peak-flops-per-second": 4e9})
-    assert known() == Speed(1e12, 0.2, "other models")
+    assert known() == TrainingSpeed(1e12, 0.2, "other models")
     leave(layout, "pretrain", "tta", **{"flops-utilisation": 0.1, "peak-flops-per-second": 4e9, "devices": 2})
-    assert known() == Speed(1e12, 0.1, "measured")
-    assert known(peak=None) == Speed(2e9, 0.1, "measured"), "of one device"
-    assert known(utilisation=0.4) == Speed(1e12, 0.4, "given")
+    assert known() == TrainingSpeed(1e12, 0.1, "measured")
+    assert known(peak=None) == TrainingSpeed(2e9, 0.1, "measured"), "of one device"
+    assert known(utilisation=0.4) == TrainingSpeed(1e12, 0.4, "given")
 
 
 def test_other_stages_have_the_seconds_of_their_last_run(settings: tuple[Params, Layout]) -> None:

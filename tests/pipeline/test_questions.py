@@ -8,17 +8,17 @@ import pytest
 
 from pipeline.question_tuning import readings
 from pipeline.questions import divided, spread
-from quartet.config.evaluation import Attention
-from quartet.config.finetuning import Race, Squad
+from quartet.config.evaluation import AttentionSettings
+from quartet.config.finetuning import RaceSettings, SquadSettings
 from quartet.config.loading import checked
 from quartet.errors import InputError
-from quartet.tasks.squad.data import Question
+from quartet.tasks.squad.data import SpanQuestion
 from tests.models.shapes import KINDS, small
 
 
-def asked(articles: int, each: int) -> list[Question]:
+def asked(articles: int, each: int) -> list[SpanQuestion]:
     return [
-        Question(f"{article}-{number}", f"article {article}", "text", "?", ())
+        SpanQuestion(f"{article}-{number}", f"article {article}", "text", "?", ())
         for article in range(articles)
         for number in range(each)
     ]
@@ -44,19 +44,19 @@ def test_a_limit_is_spread_over_all(limit: int, kept: int) -> None:
 
 
 def test_the_released_reading_is_a_second_training_only_where_it_differs() -> None:
-    both = Squad(positions=("paper", "released"))
+    both = SquadSettings(positions=("paper", "released"))
     aware, plain = small(**KINDS["segabert"]), small(**KINDS["bilm"])
     assert list(readings(both, aware, order_differs=False)) == [("", "paper"), ("released", "released")]
     assert list(readings(both, plain, order_differs=False)) == [("", "paper")]
-    assert list(readings(Race(positions=("paper", "released")), plain, order_differs=True)) == [
+    assert list(readings(RaceSettings(positions=("paper", "released")), plain, order_differs=True)) == [
         ("", "paper"),
         ("released", "released"),
     ]
-    assert list(readings(Squad(positions=("released",)), plain, False)) == [("released", "released")]
+    assert list(readings(SquadSettings(positions=("released",)), plain, False)) == [("released", "released")]
 
 
 def test_the_papers_settings_are_the_defaults() -> None:
-    settings = checked(Squad, {}, "params.yaml: squad")
+    settings = checked(SquadSettings, {}, "params.yaml: squad")
     assert (settings.epochs, settings.batch_size, settings.learning_rate) == (4, 128, 3e-5)
     assert (settings.max_length, settings.stride, settings.max_answer) == (384, 128, 30)
     assert settings.positions == ("paper",)
@@ -65,13 +65,25 @@ def test_the_papers_settings_are_the_defaults() -> None:
 @pytest.mark.parametrize(
     ("kind", "data", "message"),
     [
-        (Squad, {"position": ["paper"]}, "position: unknown key; the nearest known key is 'positions'"),
-        (Squad, {"positions": []}, "name paper, released or both, each once"),
-        (Race, {"positions": ["paper", "paper"]}, "name paper, released or both, each once"),
-        (Race, {"stride": 3}, "stride: unknown key"),
-        (Squad, {"held_out": 1.0}, "held_out"),
-        (Attention, {"layers": [0], "head": "mean", "tokens": 9, "documents": 1, "document": 0}, "layers[0]"),
-        (Attention, {"layers": [], "head": "mean", "tokens": 9, "documents": 1, "document": 0}, "layers"),
+        (
+            SquadSettings,
+            {"position": ["paper"]},
+            "position: unknown key; the nearest known key is 'positions'",
+        ),
+        (SquadSettings, {"positions": []}, "name paper, released or both, each once"),
+        (RaceSettings, {"positions": ["paper", "paper"]}, "name paper, released or both, each once"),
+        (RaceSettings, {"stride": 3}, "stride: unknown key"),
+        (SquadSettings, {"held_out": 1.0}, "held_out"),
+        (
+            AttentionSettings,
+            {"layers": [0], "head": "mean", "tokens": 9, "documents": 1, "document": 0},
+            "layers[0]",
+        ),
+        (
+            AttentionSettings,
+            {"layers": [], "head": "mean", "tokens": 9, "documents": 1, "document": 0},
+            "layers",
+        ),
     ],
 )
 def test_mistakes_are_named(kind: Any, data: dict[str, Any], message: str) -> None:
@@ -81,6 +93,6 @@ def test_mistakes_are_named(kind: Any, data: dict[str, Any], message: str) -> No
 
 
 def test_layers_by_name_and_number() -> None:
-    settings = Attention(layers=["last", 2, "first"], head="mean", tokens=64, documents=1, document=0)
+    settings = AttentionSettings(layers=["last", 2, "first"], head="mean", tokens=64, documents=1, document=0)
     assert settings.numbers(12) == [1, 2, 12]
     assert settings.numbers(2) == [1, 2]

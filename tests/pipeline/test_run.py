@@ -19,7 +19,7 @@ from pipeline.layout import Layout
 from pipeline.run import (
     LAUNCHED,
     RANKS,
-    Inputs,
+    InputSnapshot,
     choose_device,
     device_name,
     follows,
@@ -29,7 +29,7 @@ from pipeline.run import (
 )
 from pipeline.settings import read_params
 from quartet.config.loading import read_yaml
-from quartet.config.training import Trainer
+from quartet.config.training import TrainerSettings
 from quartet.errors import InputError
 from quartet.nbest import formats
 from stages import nbest as stage
@@ -192,7 +192,7 @@ def test_numpys_products_in_a_stage_take_one_thread() -> None:
     )
 
 
-SEVERAL = Trainer(devices=4, nodes=2, launch="srun --kill-on-bad-exit=1")
+SEVERAL = TrainerSettings(devices=4, nodes=2, launch="srun --kill-on-bad-exit=1")
 
 
 @pytest.fixture(autouse=True)
@@ -212,8 +212,8 @@ def test_the_launcher_takes_the_place_of_the_process_once(monkeypatch: pytest.Mo
     monkeypatch.setenv(LAUNCHED, environment[LAUNCHED])
     launch(SEVERAL)
     monkeypatch.delenv(LAUNCHED)
-    launch(Trainer(devices=4))
-    launch(Trainer(launch="srun"))
+    launch(TrainerSettings(devices=4))
+    launch(TrainerSettings(launch="srun"))
     assert len(became) == 1, "not in what was launched, not without a launcher, not for one device"
 
 
@@ -221,7 +221,7 @@ def test_a_launcher_that_is_not_there() -> None:
     with pytest.raises(
         InputError, match=r"trainer\.launch: no-such-launcher cannot be started \(No such file"
     ):
-        launch(Trainer(devices=2, launch="no-such-launcher -n 2"))
+        launch(TrainerSettings(devices=2, launch="no-such-launcher -n 2"))
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_the_first_process_keeps_the_books(
     for name, value in given.items():
         monkeypatch.setenv(name, value)
     assert follows(SEVERAL) is expected
-    assert not follows(Trainer()), "whatever the machine's variables say"
+    assert not follows(TrainerSettings()), "whatever the machine's variables say"
 
 
 def refused(tmp_path: Path, trainer: dict[str, Any]) -> str:
@@ -282,7 +282,7 @@ def test_any_change_below_a_folder_is_named(tmp_path: Path, change: Callable[[Pa
     (tmp_path / "deep").mkdir()
     (tmp_path / "a.txt").write_text("a")
     (tmp_path / "deep" / "b.txt").write_text("b")
-    inputs = Inputs([tmp_path])
+    inputs = InputSnapshot([tmp_path])
     (tmp_path / "a.txt").read_text()
     inputs.check()
     change(tmp_path)

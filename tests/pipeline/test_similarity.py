@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import pearsonr
 
 from pipeline.settings import read_params
-from pipeline.similarity import YEARS, System, judged, similarity_rows, texts_of
-from quartet.config.evaluation import Vectors
+from pipeline.similarity import YEARS, SimilaritySystem, judged, similarity_rows, texts_of
+from quartet.config.evaluation import VectorsEntry
 from quartet.config.loading import checked
 from quartet.errors import InputError
 from quartet.tasks.sts.data import ScoredPair
@@ -47,7 +47,7 @@ def test_rows_of_a_system_on_every_set_and_on_the_mean_of_the_years() -> None:
     texts = texts_of(sets)
     assert len(texts) == len(set(texts)) <= 8
     vectors = np.random.default_rng(0).normal(size=(len(texts), 5)) + 1
-    rows = similarity_rows(params, sets, texts, vectors, System("a/context", "cpu", "small", 3))
+    rows = similarity_rows(params, sets, texts, vectors, SimilaritySystem("a/context", "cpu", "small", 3))
     values = {(row.dataset, row.split, row.metric): row.value for row in rows}
     both = {"pearson", "spearman"}
     spread = {f"{metric}-{way}" for metric in both for way in ("mean", "weighted")}
@@ -70,13 +70,13 @@ def test_rows_of_a_system_on_every_set_and_on_the_mean_of_the_years() -> None:
     assert {(row.table, row.system, row.seed, row.scale) for row in rows} == {
         ("sts", "a/context", 3, "small")
     }
-    alone = similarity_rows(params, sets[:2], texts, vectors, System("a", "cpu", "small"))
+    alone = similarity_rows(params, sets[:2], texts, vectors, SimilaritySystem("a", "cpu", "small"))
     assert YEARS not in {row.dataset for row in alone}, "one year has no mean"
 
 
 def test_word_vectors_settings_are_checked() -> None:
     good = {"source": "glove.txt", "sha256": None, "format": "glove", "lowercase": True}
-    found = checked(Vectors, good, "params.yaml: vectors.glove")
+    found = checked(VectorsEntry, good, "params.yaml: vectors.glove")
     assert (found.source, found.sha256) == ("glove.txt", None)
     for change, reason in (
         ({"format": "gensim"}, "format"),
@@ -85,4 +85,4 @@ def test_word_vectors_settings_are_checked() -> None:
         ({"lower": True}, "unknown key"),
     ):
         with pytest.raises(InputError, match=reason):
-            checked(Vectors, {**good, **change}, "params.yaml: vectors.glove")
+            checked(VectorsEntry, {**good, **change}, "params.yaml: vectors.glove")

@@ -10,7 +10,7 @@ from sacrebleu.metrics.bleu import BLEU
 from torch.nn import functional as F
 
 from quartet.config.recognise import BeamConfig
-from quartet.recognise.beam import EndAtLimit, Searched, search
+from quartet.recognise.beam import BeamSearchResult, EndAtLimit, search
 from quartet.recognise.translation import Translator
 from quartet.recognise.vocabulary import PieceTokenizer
 from quartet.text.tokenizer import SPECIALS
@@ -20,7 +20,7 @@ BEAM = BeamConfig(size=5, extra_tokens=5)
 
 
 @pytest.fixture(scope="module")
-def searched(toy_translator: Translator) -> Searched:
+def searched(toy_translator: Translator) -> BeamSearchResult:
     return search(toy_translator, toy.DEV.source, BEAM)
 
 
@@ -36,7 +36,7 @@ def recomputed(translator: Translator, source: str, target: list[int]) -> float:
     return float(F.log_softmax(logits.double(), dim=-1).gather(1, wanted[:, None]).sum())
 
 
-def test_the_toy_language_is_translated(searched: Searched) -> None:
+def test_the_toy_language_is_translated(searched: BeamSearchResult) -> None:
     best = [one[0].text for one in searched.lists]
     assert BLEU().corpus_score(best, [list(toy.DEV.target)]).score > 80
     held = [
@@ -46,7 +46,7 @@ def test_the_toy_language_is_translated(searched: Searched) -> None:
     assert sum(held) > 0.8 * len(held)
 
 
-def test_lists_are_sorted_and_hold_no_text_twice(searched: Searched) -> None:
+def test_lists_are_sorted_and_hold_no_text_twice(searched: BeamSearchResult) -> None:
     assert len(searched.lists) == len(toy.DEV)
     for one in searched.lists:
         assert 1 <= len(one) <= BEAM.size
@@ -56,7 +56,9 @@ def test_lists_are_sorted_and_hold_no_text_twice(searched: Searched) -> None:
     assert sum(map(len, searched.lists)) + searched.merged == len(toy.DEV) * BEAM.size
 
 
-def test_scores_are_the_networks_log_probabilities(toy_translator: Translator, searched: Searched) -> None:
+def test_scores_are_the_networks_log_probabilities(
+    toy_translator: Translator, searched: BeamSearchResult
+) -> None:
     """Where the text's own pieces are those that were found, which is told by their number."""
     checked = 0
     for source, one in zip(toy.DEV.source[:15], searched.lists, strict=False):
@@ -69,7 +71,9 @@ def test_scores_are_the_networks_log_probabilities(toy_translator: Translator, s
     assert checked > 50
 
 
-def test_scores_are_those_of_transformers_own_search(toy_translator: Translator, searched: Searched) -> None:
+def test_scores_are_those_of_transformers_own_search(
+    toy_translator: Translator, searched: BeamSearchResult
+) -> None:
     """`sequences_scores` of a plain call, one source at a time, where nothing reaches the limit of length."""
     network, tokenizer = toy_translator.network, toy_translator.tokenizer
     checked = 0
@@ -97,7 +101,7 @@ def test_scores_are_those_of_transformers_own_search(toy_translator: Translator,
 
 
 def test_the_order_and_the_size_of_batches_change_nothing(
-    toy_translator: Translator, searched: Searched
+    toy_translator: Translator, searched: BeamSearchResult
 ) -> None:
     one_by_one = BeamConfig(size=5, extra_tokens=5, batch_tokens=1)
     again = search(toy_translator, toy.DEV.source[::-1], one_by_one).lists[::-1]
@@ -106,7 +110,9 @@ def test_the_order_and_the_size_of_batches_change_nothing(
         assert [each.score for each in first] == pytest.approx([each.score for each in second], abs=1e-4)
 
 
-def test_the_same_search_gives_the_same_numbers(toy_translator: Translator, searched: Searched) -> None:
+def test_the_same_search_gives_the_same_numbers(
+    toy_translator: Translator, searched: BeamSearchResult
+) -> None:
     assert search(toy_translator, toy.DEV.source, BEAM) == searched
 
 
@@ -155,7 +161,7 @@ def test_progress_is_told_and_nothing_gives_nothing(toy_translator: Translator) 
     search(toy_translator, toy.DEV.source[:9], BeamConfig(size=2, batch_tokens=100), steps.append)
     assert sum(steps) == 9
     assert len(steps) > 1
-    assert search(toy_translator, [], BEAM) == Searched([], 0, 0, 0)
+    assert search(toy_translator, [], BEAM) == BeamSearchResult([], 0, 0, 0)
 
 
 def test_what_a_limit_allows_keeps_its_log_probability() -> None:

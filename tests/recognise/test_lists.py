@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from quartet.files import read_json
-from quartet.nbest.formats import Files, read
+from quartet.nbest.formats import NBestFiles, read
 from quartet.recognise.lists import Translation, write_translations
 from quartet.recognise.pairs import ParallelText
 
@@ -19,7 +19,7 @@ LISTS = [
 def test_lists_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "test.json"
     write_translations(path, "test", TEXT, LISTS)
-    first, second = read("mlm-scoring", Files(path)).lists
+    first, second = read("mlm-scoring", NBestFiles(path)).lists
     assert (first.utterance, first.reference) == ("test-000001", "a dog")
     assert [each.text for each in first.hypotheses] == [f"dog {rank}" for rank in range(12)]
     assert first.first_pass[1] == -0.623457

@@ -14,7 +14,7 @@ import torch
 from quartet.config.recognise import Engine, RecogniserConfig, SpeechBeamConfig
 from quartet.errors import InputError
 from quartet.files import read_json, write_json
-from quartet.nbest.formats import Files, read
+from quartet.nbest.formats import NBestFiles, read
 from quartet.pretrained import open_model, open_tokenizer, transformers
 from quartet.recognise.audio import RATE, Samples
 from quartet.recognise.lists import Transcript, write_transcripts
@@ -250,7 +250,7 @@ def test_lists_are_read_back(utterances: list[Utterance], toy_whisper: Path, tmp
     found = recognise(recogniser, chosen.utterances, config(toy_whisper))
     path = tmp_path / "dev.json"
     write_transcripts(path, chosen.utterances, chosen.samples, found.lists)
-    lists = read("mlm-scoring", Files(path)).lists
+    lists = read("mlm-scoring", NBestFiles(path)).lists
     assert [(one.utterance, one.reference) for one in lists] == [("a-0", "a cat"), ("a-1", None), ("a-2", "")]
     for one, transcripts in zip(lists, found.lists, strict=True):
         assert [each.text for each in one.hypotheses] == [each.text for each in transcripts]

@@ -13,7 +13,7 @@ from quartet.config.recognise import PRECISIONS, Engine, RecogniserConfig, Speec
 from quartet.errors import InputError
 from quartet.files import read_json, write_json
 from quartet.recognise.speech import open_recogniser
-from quartet.recognise.whisper import Features
+from quartet.recognise.whisper import FeatureExtractor
 from tests.bert import save_bert
 from tests.recognise.speech_toy import sound
 
@@ -86,7 +86,7 @@ def test_files_must_belong_together(saved: Path, toy_whisper: Path) -> None:
     path.unlink()  # the features of OpenAI's models are of thirty seconds
     with pytest.raises(InputError, match="makes 3000 frames and the model reads 100"):
         opened(saved)
-    assert Features(saved, 128).seconds == 30
+    assert FeatureExtractor(saved, 128).seconds == 30
     path.write_text("{")
     with pytest.raises(InputError, match=r"preprocessor_config\.json: cannot be used"):
         opened(saved)

@@ -12,7 +12,7 @@ import pytest
 
 from quartet.config.evaluation import VectorFormat
 from quartet.files import write_jsonl
-from quartet.nbest.formats import Files, jsonl, read
+from quartet.nbest.formats import NBestFiles, jsonl, read
 from quartet.nbest.formats import references as reference_files
 from quartet.nbest.rescored import read_rescored
 from quartet.ngram.arpa import check_start
@@ -48,7 +48,7 @@ def _nbest(form: str, beam: int | None = None) -> Read:
     name = table("lists")[f"nbest/{form}"]["file"]
 
     def found(at: Path) -> object:
-        files = Files(at / name, beam=beam)
+        files = NBestFiles(at / name, beam=beam)
         lenient = read(form, files, skip=True)
         jsonl.write(at / "written.jsonl", lenient.lists)
         assert jsonl.read(at / "written.jsonl") == lenient.lists

@@ -24,11 +24,11 @@ from quartet.text.encoded import EncodedCorpus
 from quartet.text.encoding import encode_corpus
 from quartet.text.segmented import segment_corpus
 from quartet.text.sources import SOURCES
-from quartet.text.split import Shares
+from quartet.text.split import HeldOutShares
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.callbacks import ResumePoint
 from quartet.training.kept import kept
-from quartet.training.siamese import Siamese
+from quartet.training.siamese import SiameseModel
 from stages.download import download
 from tests.reliability.disks import LEFT, Disk, files, largest_file
 from tests.reliability.test_exit_codes import settings, told
@@ -87,7 +87,7 @@ def segments(folder: Path, source: Path, number: int, tokenizer: TextTokenizer) 
     text = source / f"{number}.txt"
     text.write_text("\n\n\n".join(" ".join(each.sentences) for each in documents(100, number)))
     segment_corpus(
-        SOURCES["text"], text, folder / "segments", shares=Shares(0.1, 0.1), punkt="trained", workers=1
+        SOURCES["text"], text, folder / "segments", shares=HeldOutShares(0.1, 0.1), punkt="trained", workers=1
     )
 
 
@@ -106,7 +106,7 @@ def model(folder: Path, source: Path, number: int, tokenizer: TextTokenizer) -> 
 
 @writer
 def tuned_weights(folder: Path, source: Path, number: int, tokenizer: TextTokenizer) -> None:
-    kept(Siamese(random_model("tta", tokenizer), 3), folder / f"{number}.safetensors", lambda: None)
+    kept(SiameseModel(random_model("tta", tokenizer), 3), folder / f"{number}.safetensors", lambda: None)
 
 
 def line_of(write: Callable[[], object]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quartet.report.cells import Cells
-from quartet.report.facts import Facts
+from quartet.report.facts import RunFacts
 from quartet.report.findings import sentences
 from quartet.report.page import Report
 from quartet.report.render import section_lines
@@ -15,7 +15,7 @@ from quartet.results import Result
 from tests.report.synthetic import facts
 
 
-def markdown(rows: Iterable[Result], known: Facts) -> str:
+def markdown(rows: Iterable[Result], known: RunFacts) -> str:
     """Everything that the pages hold, before it is HTML."""
     whole = document(rows, known)
     chapters = (whole.claims, whole.findings, *whole.sections, whole.papers, *whole.end)
@@ -39,13 +39,13 @@ def table_rows(text: str, system: str) -> list[list[str]]:
     return [[entry.strip() for entry in line.split("|")[2:-1]] for line in lines]
 
 
-def shown(rows: list[Result], table: str, known: Facts | None = None) -> tuple[str, Report]:
+def shown(rows: list[Result], table: str, known: RunFacts | None = None) -> tuple[str, Report]:
     """A section alone, and the report that knows what it left over."""
     report = Report(Cells(rows), known or facts())
     return "\n".join(section_lines(report, table, sections()[table])), report
 
 
-def verdicts(rows: list[Result], table: str, known: Facts | None = None) -> list[str]:
+def verdicts(rows: list[Result], table: str, known: RunFacts | None = None) -> list[str]:
     """What the section's rules find."""
     report = Report(Cells(rows), known or facts())
     return [one for rule in sections()[table].findings for one in sentences(report, table, rule)]

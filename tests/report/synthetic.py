@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from quartet.report.facts import CorpusFacts, Facts, ListFacts, ModelFacts, TokenizerFacts
+from quartet.report.facts import CorpusFacts, ListFacts, ModelFacts, RunFacts, TokenizerFacts
 from quartet.results import Result
 from tests.named import named
 
@@ -37,7 +37,7 @@ SHARES = ("own-sentence", "own-paragraph", "itself", "before", "specials")
 LENGTHS = {"0-5": 30, "6-10": 60, "21-": 16}
 
 
-def facts(seeds: tuple[int, ...] = (1,), figures: dict[str, str] | None = None) -> Facts:
+def facts(seeds: tuple[int, ...] = (1,), figures: dict[str, str] | None = None) -> RunFacts:
     """What the sample might say of itself."""
     models = tuple(
         ModelFacts(
@@ -63,7 +63,7 @@ def facts(seeds: tuple[int, ...] = (1,), figures: dict[str, str] | None = None) 
         punkt="trained on the corpus (2,400,113 characters)",
         license="CC BY-SA 3.0",
     )
-    return Facts(
+    return RunFacts(
         experiment="sample",
         device="cpu (2 threads, a processor)",
         seeds=seeds,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from quartet.report.cells import Cell, Cells, Place, apart
+from quartet.report.cells import Cell, Cells, FigureKey, apart
 from quartet.report.numbers import fixed
 from tests.report.synthetic import row
 
-PLACE = Place("sts", "lee", "test", "tta/context", "pearson")
+PLACE = FigureKey("sts", "lee", "test", "tta/context", "pearson")
 
 
 def test_one_seed_is_shown_with_its_interval() -> None:

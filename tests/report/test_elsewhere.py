@@ -8,7 +8,7 @@ import pytest
 
 from quartet.report import scale
 from quartet.report.cells import Cells
-from quartet.report.facts import Facts, PretrainedFacts
+from quartet.report.facts import PretrainedFacts, RunFacts
 from quartet.report.order import system_rank
 from quartet.report.page import Report
 from quartet.report.papers import chapter, tta
@@ -20,7 +20,7 @@ from tests.report.synthetic import facts, results, row
 SCALE = "13.89 M parameters, 5,000 steps, books (18.16 M words), exported as onnx-int8"
 
 
-def known(objective: str = "lae") -> Facts:
+def known(objective: str = "lae") -> RunFacts:
     return dataclasses.replace(
         facts(), pretrained=(PretrainedFacts(name="tta-books", objective=objective, reads="sentences"),)
     )
@@ -37,7 +37,7 @@ def rows(change: float = -1.0, half: float = 0.4) -> list[Result]:
     return [*results(), *(dataclasses.replace(each, scale=SCALE) for each in own)]
 
 
-def claims(found: list[Result], of: Facts) -> list[str]:
+def claims(found: list[Result], of: RunFacts) -> list[str]:
     return [line for line in chapter.claims(Report(Cells(found), of), exhibits()) if "`tta-books`" in line]
 
 

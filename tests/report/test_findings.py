@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from quartet.report.facts import Facts
+from quartet.report.facts import RunFacts
 from quartet.report.tables import times
 from quartet.results import Result
 from tests.report.rendered import markdown, part, section, verdicts
@@ -15,12 +15,12 @@ from tests.report.synthetic import facts, results, row, timings
 LOWER = "segatron-xl - transformer-xl"
 
 
-def about(rows: list[Result], table: str, words: str, known: Facts | None = None) -> str:
+def about(rows: list[Result], table: str, words: str, known: RunFacts | None = None) -> str:
     """The finding of a section that has these words; "" where there is none."""
     return next((one for one in verdicts(rows, table, known) if words in one), "")
 
 
-def of_segments(rows: list[Result], known: Facts | None = None) -> str:
+def of_segments(rows: list[Result], known: RunFacts | None = None) -> str:
     """What is said of segment positions and perplexity."""
     said = about(rows, "perplexity", "`segatron-xl` against `transformer-xl`", known)
     return said.partition("`segatron-xl` against `transformer-xl`): ")[2]
@@ -90,7 +90,7 @@ def test_a_causal_model_that_sees_the_future_is_named() -> None:
     assert "Of `segatron-xl`: " not in about(results(), "perplexity", "PPL per token")
 
 
-def below(rows: list[Result], known: Facts | None = None) -> tuple[str, str]:
+def below(rows: list[Result], known: RunFacts | None = None) -> tuple[str, str]:
     """Who is shown to be below the unigram entropy, and who is not, of the pseudo-perplexities."""
     said = about(rows, "perplexity", "pPPL", known)
     return part(said, "; shown to be below it:"), part(said, "not shown to be below it:")

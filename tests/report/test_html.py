@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from quartet.report import figures, overview
-from quartet.report.facts import Facts
+from quartet.report.facts import RunFacts
 from quartet.report.html.page import pages
 from quartet.report.html.pictures import inline
-from quartet.report.html.render import Writer
+from quartet.report.html.render import HtmlWriter
 from quartet.report.tables import INDEX, document
 from tests.report.synthetic import facts, loss_curves, results, row, wer_curves
 
@@ -50,7 +50,7 @@ class Elements(HTMLParser):
         return (attributes for name, attributes, _ in self.found if name == tag)
 
 
-def drawn(folder: Path) -> Facts:
+def drawn(folder: Path) -> RunFacts:
     """Facts with the pictures of the invented run."""
     (folder / "figures").mkdir()
     done = {
@@ -178,7 +178,7 @@ def test_a_name_cannot_break_the_page(tmp_path: Path) -> None:
 
 
 def written(*lines: str) -> str:
-    return Writer(lambda path, words: f"<figure>{path}: {words}</figure>\n").html(lines, "A part")
+    return HtmlWriter(lambda path, words: f"<figure>{path}: {words}</figure>\n").html(lines, "A part")
 
 
 def test_the_paragraph_before_a_table_is_its_caption() -> None:

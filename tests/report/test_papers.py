@@ -11,7 +11,7 @@ import pytest
 
 from quartet.config.loading import read_yaml
 from quartet.report.cells import Cell, Cells
-from quartet.report.facts import Facts
+from quartet.report.facts import RunFacts
 from quartet.report.numbers import difference, wer
 from quartet.report.page import Report, anchor
 from quartet.report.papers import chapter, segabert, segatron, tta
@@ -25,7 +25,7 @@ from tests.imports import ROOT
 from tests.report.synthetic import facts, results, row, timings
 
 
-def report(rows: list[Result] | None = None, known: Facts | None = None) -> Report:
+def report(rows: list[Result] | None = None, known: RunFacts | None = None) -> Report:
     return Report(Cells([*results(), *timings()] if rows is None else rows), known or facts())
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from quartet.report.attention_figure import attention_maps
 from quartet.results import Result
-from quartet.tasks.attention import Article
+from quartet.tasks.attention import DocumentAttention
 from tests.report.rendered import part, shown, table_rows, verdicts
 from tests.report.synthetic import SHARES, row
 
@@ -87,10 +87,10 @@ def test_attention_is_held_against_even_attention() -> None:
     assert "layer-2" not in said, "its interval reaches over even attention's"
 
 
-def article() -> Article:
+def article() -> DocumentAttention:
     weights = np.tril(np.ones((6, 6))) / np.arange(1, 7)[:, None]
     places = np.arange(6)
-    return Article(
+    return DocumentAttention(
         "one", places // 2, places // 4, np.ones(6, dtype=bool), weights > 0, {1: weights, 3: weights}
     )
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from quartet.report.facts import Facts, ListFacts, facts_json, read_facts
+from quartet.report.facts import ListFacts, RunFacts, facts_json, read_facts
 from quartet.report.spec import sections
 from quartet.report.tables import ABSENT, document, readme, times
 from quartet.results import Result
@@ -236,7 +236,7 @@ def test_an_n_gram_model_is_named_below_tables_of_other_tokens() -> None:
 
 
 def test_facts_are_written_and_read_again(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    known: Facts = facts(figures={"sts": "figures/sts.svg"})
+    known: RunFacts = facts(figures={"sts": "figures/sts.svg"})
     path = tmp_path / "facts.json"
     path.write_text(facts_json(known), encoding="utf-8")
     assert read_facts(path) == dataclasses.replace(known, figures={})

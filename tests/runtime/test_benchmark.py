@@ -10,9 +10,9 @@ import torch
 
 from quartet.errors import InputError
 from quartet.objectives.mlm import MaskedLM
-from quartet.runtime.benchmark import Texts, Timing, benchmark, cut_texts, growth, over_lae
+from quartet.runtime.benchmark import TimedTexts, Timing, benchmark, cut_texts, growth, over_lae
 from quartet.runtime.hf_bert import bert_like
-from quartet.runtime.systems import System, on_device, systems_of
+from quartet.runtime.systems import TimedSystem, on_device, systems_of
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -46,9 +46,9 @@ class Still:
         return [0.0] * len(texts)
 
 
-def system(name: str, objective: str, **changes: object) -> System:
+def system(name: str, objective: str, **changes: object) -> TimedSystem:
     settings = {"reads": "sentences", "batched": True, "tokens": len, "room": None, "device": "cpu"}
-    return System(
+    return TimedSystem(
         of=name,
         model=Still(),
         objective=objective,
@@ -58,8 +58,8 @@ def system(name: str, objective: str, **changes: object) -> System:
     )
 
 
-def timing(of: System, words: int, seconds: Sequence[float], tokens: int = 0) -> Timing:
-    texts = Texts(f"{words}-words", words, ("a",))
+def timing(of: TimedSystem, words: int, seconds: Sequence[float], tokens: int = 0) -> Timing:
+    texts = TimedTexts(f"{words}-words", words, ("a",))
     return Timing(of, "sts", texts, tokens or 2 * words, np.array(seconds))
 
 
@@ -111,8 +111,8 @@ def test_every_system_is_timed_for_both_uses_and_only_batched_ones_on_the_list(s
         random_model("tta", small_corpus[0])
     )
     inputs = [
-        Texts("1-words", 1, ("river",)),
-        Texts("2-best-of-3-words", 3, ("the old bridge", "a grey heron")),
+        TimedTexts("1-words", 1, ("river",)),
+        TimedTexts("2-best-of-3-words", 3, ("the old bridge", "a grey heron")),
     ]
     ended: list[None] = []
     timings = list(benchmark(systems, inputs, repeats=2, done=lambda: ended.append(None)))
@@ -133,7 +133,7 @@ def test_every_system_is_timed_for_both_uses_and_only_batched_ones_on_the_list(s
 def test_a_sentence_that_needs_two_inputs_is_refused(small_corpus: Small) -> None:
     systems = systems_of(random_model("tta", small_corpus[0]))
     with pytest.raises(InputError, match=r"runtime\.words: 40 words are \d+ tokens, and tta reads 22"):
-        list(benchmark(systems, [Texts("40-words", 40, (" ".join(["river"] * 40),))], repeats=1))
+        list(benchmark(systems, [TimedTexts("40-words", 40, (" ".join(["river"] * 40),))], repeats=1))
 
 
 def test_texts_have_as_many_words_as_their_names_say() -> None:

@@ -14,7 +14,7 @@ import quartet
 from quartet.errors import InputError
 from quartet.export.writing import export
 from quartet.nbest.types import Hypothesis, NBest
-from quartet.pyfunc import TextScorer
+from quartet.pyfunc import PyfuncModel
 from quartet.scoring.engine import score_all
 from quartet.scoring.language_model import load
 from quartet.text.tokenizer import train_tokenizer
@@ -90,7 +90,7 @@ def test_what_is_no_collection_of_texts_is_refused(scorer: Any, wrong: Any) -> N
 
 def test_the_table_of_mlflow(small_corpus: Small, tmp_path: Path) -> None:
     save(random_model("tta", small_corpus[0]), tmp_path)
-    scorer = TextScorer(load(tmp_path))
+    scorer = PyfuncModel(load(tmp_path))
     table = scorer.predict(pandas.DataFrame({"text": TEXTS}))
     assert list(table["score"]) == pytest.approx(scorer.model.score(TEXTS))
     for wrong in ("the cat", pandas.DataFrame({"text": ["the cat", None]}), [1.5]):

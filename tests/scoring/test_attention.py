@@ -18,7 +18,7 @@ from quartet.scoring.attention import attend
 from quartet.scoring.recorded import recorded
 from quartet.tasks.attention import (
     SHARES,
-    Article,
+    DocumentAttention,
     read_article,
     share_measures,
     shares,
@@ -114,7 +114,7 @@ def test_a_long_document_is_cut_to_the_tokens_asked_for(small_corpus: Small) -> 
     assert len(attend(random_model("transformer-xl", small_corpus[0]), "one", document, 40).own_T) >= 40
 
 
-def hand_made() -> Article:
+def hand_made() -> DocumentAttention:
     """[CLS] a b | c [SEP]: a and b are a sentence, c is the next one of the same paragraph."""
     weights = np.array(
         [
@@ -125,7 +125,7 @@ def hand_made() -> Article:
             [0.2, 0.2, 0.2, 0.2, 0.2],
         ]
     )
-    return Article(
+    return DocumentAttention(
         "one",
         np.array([0, 0, 0, 1, 1]),
         np.zeros(5, dtype=np.int64),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from quartet.errors import InputError
-from quartet.nbest.shares import Share, score_share
+from quartet.nbest.shares import WorkShare, score_share
 from quartet.scoring import engine
 from quartet.scoring.cache import ScoreCache
 from quartet.scoring.engine import score_all
@@ -79,7 +79,7 @@ def test_what_is_kept_is_not_scored_again(tmp_path: Path) -> None:
         silent = Counting(killed_at=0)
         assert len(score_all(silent, texts, cache=cache)) == 2080
         share = Counting()
-        assert score_share(share, [*texts, "b"], Share(1, 1), cache) == 2081
+        assert score_share(share, [*texts, "b"], WorkShare(1, 1), cache) == 2081
         assert share.calls == [["b"]]
 
 

@@ -115,13 +115,13 @@ def test_batches_stay_within_the_budget(
     """Ten texts of 70 tokens would be 700 copies at once."""
     monkeypatch.setattr(pretrained_inputs, "TOKEN_BUDGET", 100)
     sizes: list[int] = []
-    answers = halves.Halves.target_logprobs
+    answers = halves.BodyAndHead.target_logprobs
 
-    def measured(self: halves.Halves, ids_BT: Tensor, *rest: Any) -> Tensor:
+    def measured(self: halves.BodyAndHead, ids_BT: Tensor, *rest: Any) -> Tensor:
         sizes.append(ids_BT.numel())
         return answers(self, ids_BT, *rest)
 
-    monkeypatch.setattr(halves.Halves, "target_logprobs", measured)
+    monkeypatch.setattr(halves.BodyAndHead, "target_logprobs", measured)
     for model in models.values():
         model.token_logprobs([f"{text} {number}" for text in TEXTS for number in range(10)])
     assert max(sizes) <= 100
@@ -154,7 +154,7 @@ def test_a_head_that_reads_more_than_the_last_layer_is_not_taken_apart(folders: 
             return output
 
     whole = Peeking.from_pretrained(folders["bert"]).eval()
-    assert halves.Halves(whole).body is None
+    assert halves.BodyAndHead(whole).body is None
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_other_architectures_come_apart_too(kind: str, settings: dict[str, Any])
     )
     torch.manual_seed(1)
     model = make.from_config(config).eval()
-    taken = halves.Halves(model)
+    taken = halves.BodyAndHead(model)
     assert taken.body is not None
     assert taken.is_causal() == (kind in ("opt", "llama", "gemma2"))
     ids_BT = torch.randint(3, 50, (2, 6))

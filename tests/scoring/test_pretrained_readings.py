@@ -125,7 +125,7 @@ def test_special_tokens_that_are_not_there_are_no_reading(models: dict[str, Pret
 )
 def test_other_architectures_give_vectors_too(kind: str, settings: dict[str, Any]) -> None:
     """A narrower table, a decoder within the base model, positions that are nowhere in the embedding layer."""
-    from quartet.scoring.halves import Halves
+    from quartet.scoring.halves import BodyAndHead
 
     library = transformers()
     own = {"vocab_size": 50, "max_position_embeddings": 20, "hidden_size": 24, "num_hidden_layers": 1}
@@ -133,7 +133,7 @@ def test_other_architectures_give_vectors_too(kind: str, settings: dict[str, Any
         kind, **own, num_attention_heads=2, intermediate_size=32, pad_token_id=0, bos_token_id=1, **settings
     )
     make = library.AutoModelForMaskedLM if kind == "albert" else library.AutoModelForCausalLM
-    halves = Halves(make.from_config(config).eval())
+    halves = BodyAndHead(make.from_config(config).eval())
     ids_BT = torch.tensor([[3, 4, 5]])
     rows_N, columns_N = torch.tensor([0, 0]), torch.tensor([0, 2])
     found = {layer: halves.vectors(ids_BT, None, rows_N, columns_N, layer) for layer in LAYERS}

@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quartet.data.batch import Row
-from quartet.scoring.windows import LARGE_ENOUGH, LEAST_FULL, Window, budgeted
+from quartet.scoring.windows import LARGE_ENOUGH, LEAST_FULL, TextWindow, budgeted
 
 SPECIALS = 2
 
 
-def windows_of(lengths: list[int]) -> list[Window]:
+def windows_of(lengths: list[int]) -> list[TextWindow]:
     """One window a text."""
     rows = [Row(np.zeros(n, dtype=np.int64), np.zeros((n, 3), dtype=np.int64)) for n in lengths]
-    return [Window(text, 0, len(row.ids), row) for text, row in enumerate(rows)]
+    return [TextWindow(text, 0, len(row.ids), row) for text, row in enumerate(rows)]
 
 
 @given(st.lists(st.integers(0, 60), max_size=80), st.integers(1, 400))

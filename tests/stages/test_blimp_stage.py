@@ -14,8 +14,8 @@ import pytest
 
 import stages.blimp as stage
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import Task
-from quartet.config.evaluation import Blimp
+from pipeline.params import TaskEntry
+from quartet.config.evaluation import BlimpSettings
 from quartet.config.text import Source
 from quartet.files import write_json
 from quartet.results import Result, read_results
@@ -53,8 +53,8 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     made = SimpleNamespace(
         experiment="made-up",
         bootstrap=50,
-        blimp=Blimp(limit=0),
-        tasks={"blimp": Task(kind="blimp", license="x", files=sources)},
+        blimp=BlimpSettings(limit=0),
+        tasks={"blimp": TaskEntry(kind="blimp", license="x", files=sources)},
     )
 
     @contextmanager
@@ -93,7 +93,7 @@ def test_every_part_has_its_row_and_ties_earn_nothing(params: Any) -> None:
 
 
 def test_a_limit_is_of_each_paradigm(params: Any) -> None:
-    params.blimp = Blimp(limit=1)
+    params.blimp = BlimpSettings(limit=1)
     stage.blimp("shorter")
     assert {key: row.n for key, row in values().items() if key[0] == "shorter" and key[2] == "accuracy"} == {
         ("shorter", dataset, "accuracy"): n

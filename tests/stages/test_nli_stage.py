@@ -14,15 +14,15 @@ import pytest
 import stages.nli as stage
 from pipeline.layout import MANIFEST, Layout
 from pipeline.nli import baseline_rows, nli_sets
-from pipeline.params import Task
-from quartet.config.finetuning import Nli
+from pipeline.params import TaskEntry
+from quartet.config.finetuning import NliSettings
 from quartet.config.text import Source
 from quartet.errors import InputError
 from quartet.files import write_json
 from quartet.results import Result, read_results
 from quartet.tasks.nli.data import LABELS
 from quartet.tasks.nli.metrics import AVERAGE, SEVEN
-from quartet.training.siamese import Siamese
+from quartet.training.siamese import SiameseModel
 from tests.scoring.test_language_model import Small, random_model, save
 from tests.training.test_siamese import toy
 
@@ -67,7 +67,7 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small)
         **sts_files(),
     }
     tasks = {
-        "mnli": Task(
+        "mnli": TaskEntry(
             kind="nli", format="mnli", license="x", files={"train": Source(source="m.txt", sha256=None)}
         )
     }
@@ -78,11 +78,11 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small)
         kind = "nli" if name in ("snli", "hans") else "sts"
         form = "semeval" if name in SEVEN[:5] else name
         sources = {file.split(".")[0]: Source(source=file, sha256=None) for file in contents}
-        tasks[name] = Task(kind=kind, format=form, license="x", files=sources)
+        tasks[name] = TaskEntry(kind=kind, format=form, license="x", files=sources)
         write_json(layout.task(kind, name) / MANIFEST, {})
         for file, text in contents.items():
             (layout.task(kind, name) / file).write_text(text)
-    settings = Nli(
+    settings = NliSettings(
         sets=["snli", "mnli"], epochs=1, batch_size=16, learning_rate=1e-3, warmup=0.1, limit=32, max_length=20,
         random_control=True,
     )  # fmt: skip
@@ -137,10 +137,10 @@ def test_what_was_tuned_is_not_tuned_again(params: Any, monkeypatch: pytest.Monk
     kept = sorted(path.name for path in folder.iterdir())
     assert len(kept) == 2, "the model's and the control's"
     with monkeypatch.context() as patch:
-        patch.setattr(Siamese, "loss", None)  # nothing may be trained
+        patch.setattr(SiameseModel, "loss", None)  # nothing may be trained
         stage.nli("segabert")
     assert rows() == before
-    params.nli = Nli(**{**vars(params.nli), "epochs": 2, "random_control": False})
+    params.nli = NliSettings(**{**vars(params.nli), "epochs": 2, "random_control": False})
     stage.nli("segabert")
     assert len(list(folder.iterdir())) == 1
     assert not set(kept) & {path.name for path in folder.iterdir()}
@@ -153,7 +153,7 @@ def test_without_one_of_the_seven_there_is_no_average(params: Any) -> None:
 
 
 def test_without_a_training_set_nothing_is_measured(params: Any) -> None:
-    params.nli = Nli(**{**vars(params.nli), "sets": ["mnli"]})
+    params.nli = NliSettings(**{**vars(params.nli), "sets": ["mnli"]})
     stage.nli("segabert")
     assert rows() == []
     assert list(baseline_rows(params, Layout("made-up"))) == []
@@ -180,12 +180,12 @@ def test_the_baselines_learn_from_the_same_pairs(params: Any) -> None:
     [("stsb", "stsb is no entry of tasks with kind: nli"), ("hans", r"tasks\.hans\.files: no file train")],
 )
 def test_a_set_that_teaches_nothing_is_refused(params: Any, name: str, message: str) -> None:
-    params.nli = Nli(**{**vars(params.nli), "sets": [name]})
+    params.nli = NliSettings(**{**vars(params.nli), "sets": [name]})
     with pytest.raises(InputError, match=message):
         nli_sets(params, Layout("made-up"))
 
 
 def test_no_set_to_tune_on_at_all_is_a_mistake(params: Any) -> None:
-    params.nli = Nli(**{**vars(params.nli), "sets": []})
+    params.nli = NliSettings(**{**vars(params.nli), "sets": []})
     with pytest.raises(InputError, match=r"params\.yaml: nli\.sets: names no set to tune on"):
         stage.nli("segabert")

@@ -16,7 +16,7 @@ from quartet.results import read_results
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.encoding import encode_corpus
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer
-from quartet.training.fit import Trained, fit
+from quartet.training.fit import TrainedNetwork, fit
 from tests.models.shapes import KINDS
 from tests.small_corpus import documents
 from tests.stages.world import CORPUS, LAYOUT, TOKENIZER_NAME, World, all_different
@@ -145,7 +145,7 @@ def started(world: World) -> World:
     return world
 
 
-def fitted(world: World) -> Trained:
+def fitted(world: World) -> TrainedNetwork:
     """What the library trains of the settings of the model."""
     model = read_params().models["tta"]
     encoded = LAYOUT.encoded(model.corpus, model.tokenizer)

@@ -143,7 +143,7 @@ def test_a_file_on_the_hub_is_asked_for_by_name_revision_and_path(
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
     assert fetch.hub_path("hub://nyu-mll/glue@abc123/cola/train.parquet") == tmp_path / "there"
     assert asked == [("nyu-mll/glue", "cola/train.parquet", "dataset", "abc123")]
-    with pytest.raises(fetch.Unavailable, match=r"cannot be had from the hub \(no such revision\)"):
+    with pytest.raises(fetch.UnavailableSource, match=r"cannot be had from the hub \(no such revision\)"):
         fetch.hub_path("hub://nyu-mll/glue@gone/cola/train.parquet")
     for address in ("hub://nyu-mll/glue/cola/train.parquet", "hub://glue@abc/x", "hub://a/b@c/"):
         with pytest.raises(InputError, match="not an address on the hub"):

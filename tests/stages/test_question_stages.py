@@ -16,10 +16,10 @@ import stages.attention
 import stages.race
 import stages.squad
 from pipeline.layout import MANIFEST, Layout
-from pipeline.params import Task
+from pipeline.params import TaskEntry
 from pipeline.questions import race_baselines, squad_baselines
-from quartet.config.evaluation import Attention
-from quartet.config.finetuning import Race, Squad
+from quartet.config.evaluation import AttentionSettings
+from quartet.config.finetuning import RaceSettings, SquadSettings
 from quartet.config.text import Source
 from quartet.errors import InputError
 from quartet.files import read_json, write_json
@@ -85,7 +85,9 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small)
     model.card = replace(model.card, encoding=origin.sha256)
     save(model, _made(LAYOUT.models / "segabert"))
     tasks = {
-        "race-gone": Task(kind="race", license="x", files={"train": Source(source="m.jsonl", sha256=None)})
+        "race-gone": TaskEntry(
+            kind="race", license="x", files={"train": Source(source="m.jsonl", sha256=None)}
+        )
     }
     write_json(
         LAYOUT.task("race", "race-gone") / MANIFEST, {"available": False, "reason": "gone", "obtain": "there"}
@@ -93,7 +95,7 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small)
     for (kind, name), contents in FILES.items():
         sources = {file.split(".")[0]: Source(source=file, sha256=None) for file in contents}
         form = name if kind == "squad" else None
-        tasks[name] = Task(kind=kind, format=form, license="x", files=sources)  # type: ignore[arg-type]
+        tasks[name] = TaskEntry(kind=kind, format=form, license="x", files=sources)  # type: ignore[arg-type]
         write_json(LAYOUT.task(kind, name) / MANIFEST, {})  # type: ignore[arg-type]
         for file, text in contents.items():
             (LAYOUT.task(kind, name) / file).write_text(text)  # type: ignore[arg-type]
@@ -103,9 +105,9 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small)
         experiment="made-up", seeds=[11], threads=1, device="cpu", bootstrap=20, tasks=tasks,
         models={"segabert": SimpleNamespace(corpus="small", tokenizer="pieces")},
         segmentation=SimpleNamespace(punkt="trained", curated=True),
-        squad=Squad(**common, positions=both, train_limit=16),
-        race=Race(**common, positions=both),
-        attention=Attention(layers=["first", 2], head="mean", tokens=20, documents=3, document=1),
+        squad=SquadSettings(**common, positions=both, train_limit=16),
+        race=RaceSettings(**common, positions=both),
+        attention=AttentionSettings(layers=["first", 2], head="mean", tokens=20, documents=3, document=1),
     )  # fmt: skip
     monkeypatch.setattr(EncodedCorpus, "open", lambda folder, split: small_corpus[1][split])
     for stage in (stages.squad, stages.race, stages.attention):
@@ -171,7 +173,7 @@ def test_kept_weights_spare_a_second_tuning(params: Any, monkeypatch: pytest.Mon
 def test_a_changed_setting_tunes_again_and_old_weights_go(params: Any) -> None:
     stages.race.race("segabert")
     before = set(LAYOUT.artifacts.glob("resume/race/**/*.safetensors"))
-    params.race = Race(epochs=1, batch_size=4, learning_rate=1e-3, max_length=64)
+    params.race = RaceSettings(epochs=1, batch_size=4, learning_rate=1e-3, max_length=64)
     stages.race.race("segabert")
     after = set(LAYOUT.artifacts.glob("resume/race/**/*.safetensors"))
     assert len(before) == 2
@@ -224,6 +226,6 @@ def test_attention_leaves_shares_and_maps(params: Any) -> None:
     assert {row.ci_low for row in found} == {None}, "too few documents"
     article = read_article(LAYOUT.attention("segabert"))
     assert sorted(article.weights_TT) == [1, 2]
-    params.attention = Attention(layers=["last"], head=1, tokens=20, documents=0, document=4)
+    params.attention = AttentionSettings(layers=["last"], head=1, tokens=20, documents=0, document=4)
     with pytest.raises(InputError, match=r"attention\.document: 4, and the test documents are 0 to 3"):
         stages.attention.attention("segabert")

@@ -11,7 +11,7 @@ from pipeline.layout import MANIFEST, Layout
 from pipeline.settings import read_params
 from quartet.errors import InputError
 from quartet.files import read_json, read_jsonl, sha256
-from quartet.nbest.formats import Files, read
+from quartet.nbest.formats import NBestFiles, read
 from stages.recognise import recognise
 from tests.recognise import speech_toy
 from tests.recognise.speech_toy import sound, write_sound
@@ -61,7 +61,7 @@ def test_lists_and_their_provenance(layout: Layout, workspace: Path) -> None:
     folder = layout.recognised(NAME)
     manifest = read_json(folder / MANIFEST)
     for split, count in (("dev", 3), ("test", 2)):
-        lists = read("mlm-scoring", Files(folder / f"{split}.json")).lists
+        lists = read("mlm-scoring", NBestFiles(folder / f"{split}.json")).lists
         assert [one.utterance for one in lists] == [f"84-1-{number:04d}" for number in range(count)]
         assert {one.reference for one in lists} == {"A CHORD"}
         said = manifest[split]

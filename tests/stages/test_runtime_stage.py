@@ -12,11 +12,11 @@ from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.settings import read_params
 from pipeline.tracking.stage import timings
-from quartet.config.evaluation import Runtime
+from quartet.config.evaluation import RuntimeSettings
 from quartet.errors import InputError
 from quartet.report.blocks import runtime as runtime_block
 from quartet.report.cells import Cells
-from quartet.report.facts import Facts
+from quartet.report.facts import RunFacts
 from quartet.report.page import Report
 from quartet.results import Result
 from quartet.scoring.language_model import LanguageModel
@@ -50,7 +50,7 @@ def run(
         params = dataclasses.replace(
             params,
             models=dict.fromkeys(["tta", *kinds], params.models["tta"]),
-            runtime=Runtime(models=kinds, words=[1, 3, 6], repeats=6, hypotheses=2, bert=bert),
+            runtime=RuntimeSettings(models=kinds, words=[1, 3, 6], repeats=6, hypotheses=2, bert=bert),
         )
         monkeypatch.setattr(runtime, "load", lambda: params)
         for name in kinds:
@@ -86,7 +86,7 @@ def test_rows_of_all_systems_lengths_and_figures(run: Callable[[list[str], bool]
     assert {row.system for row in rows if row.metric == "over-tta"} == masked
     tokens = {row.dataset: row.value for row in rows if (row.system, row.metric) == ("tta/sts", "tokens")}
     assert tokens["1-words"] < tokens["3-words"] < tokens["6-words"] < tokens["2-best-of-20-words"]
-    report = Report(Cells(rows), Facts(experiment="tiny", device="cpu", seeds=(1,)))
+    report = Report(Cells(rows), RunFacts(experiment="tiny", device="cpu", seeds=(1,)))
     text = "\n".join(runtime_block.block(report))
     assert report.rest("runtime") == [], "the section shows every figure"
     assert "times `tta`'s" in text and "b, 3 to 6 words" in text and "A list of 2 texts of 20 words" in text

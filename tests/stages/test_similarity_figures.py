@@ -15,7 +15,7 @@ import quartet
 from quartet.results import Result
 from quartet.tasks.nli.data import LABELS
 from quartet.training.siamese import untrained
-from quartet.training.tuning import Tuning
+from quartet.training.tuning import TuningSettings
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
 from tests.stages.world import LAYOUT, World, all_different, values
 
@@ -94,7 +94,11 @@ def test_the_control_starts_from_random_weights_and_the_model_from_its_own(judge
     judged.set(nli__learning_rate=1e-30)
     rows = judged.run("nli", "tta")
     model = quartet.load(LAYOUT.models / "tta")
-    start = {"nli": model, "untuned": model, "random-nli": untrained(model, Tuning(1, 8, 1e-30, 0.1, 1))}
+    start = {
+        "nli": model,
+        "untuned": model,
+        "random-nli": untrained(model, TuningSettings(1, 8, 1e-30, 0.1, 1)),
+    }
     for reading, encoder in start.items():
         expected = {
             name: spearmanr(

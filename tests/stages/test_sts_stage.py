@@ -11,7 +11,7 @@ import pytest
 from pipeline import similarity
 from pipeline.layout import Layout
 from pipeline.params import Params
-from quartet.config.evaluation import Word2Vec
+from quartet.config.evaluation import Word2VecSettings
 from quartet.results import Result, read_results
 from quartet.scoring.language_model import LanguageModel
 from quartet.tasks.word_vectors import train_word2vec
@@ -76,7 +76,7 @@ def test_word2vec_of_the_corpus_reads_a_text_as_the_mean_of_its_tokens(small_cor
     tokenizer, splits = small_corpus
     train = splits["train"]
     sentences = [train.sentence(index) for index in range(len(train))]
-    config = Word2Vec(dimension=8, window=5, epochs=1, negative=5, skip_gram=True, minimum_count=1)
+    config = Word2VecSettings(dimension=8, window=5, epochs=1, negative=5, skip_gram=True, minimum_count=1)
     table = train_word2vec(sentences, tokenizer.vocab_size, config, seed=1)
     found = baselines.mean_vectors(tokenizer, table, ["the old bridge", ""])
     assert np.allclose(found[0], table[tokenizer.encode("the old bridge")].mean(0))

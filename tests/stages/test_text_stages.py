@@ -20,7 +20,7 @@ from quartet.text import resumed, segmented
 from quartet.text.documents import Draft, read_segmented
 from quartet.text.plain import DOCUMENT_LINES
 from quartet.text.pretrained_vocabulary import read_vocabulary
-from quartet.text.segmented import Row, SegmentDrafts
+from quartet.text.segmented import DocumentLine, SegmentDrafts
 from quartet.text.tokenizer import TextTokenizer
 from stages.download import download
 from stages.encode import encode
@@ -182,7 +182,7 @@ def test_a_segmentation_that_was_stopped_goes_on(
     work = SegmentDrafts.__call__
     done: list[Sequence[Draft]] = []
 
-    def call(self: SegmentDrafts, part: Sequence[Draft]) -> list[Row]:
+    def call(self: SegmentDrafts, part: Sequence[Draft]) -> list[DocumentLine]:
         if len(done) == 5:
             raise KeyboardInterrupt
         done.append(part)

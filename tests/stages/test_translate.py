@@ -14,7 +14,7 @@ from pipeline.layout import MANIFEST, Layout
 from pipeline.settings import read_params
 from quartet.errors import InputError
 from quartet.files import read_json, read_jsonl, sha256
-from quartet.nbest.formats import Files, read
+from quartet.nbest.formats import NBestFiles, read
 from quartet.recognise.translation import load_translator
 from quartet.results import read_results
 from stages.nbest import nbest
@@ -70,7 +70,7 @@ def outputs(layout: Layout) -> dict[str, bytes]:
 def test_lists_and_their_provenance(layout: Layout, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     translate(NAME)
     folder = layout.translations(NAME)
-    lists = read("mlm-scoring", Files(folder / "test.json")).lists
+    lists = read("mlm-scoring", NBestFiles(folder / "test.json")).lists
     assert [one.reference for one in lists] == list(toy.parallel(30, 3).target)
     manifest = read_json(folder / MANIFEST)
     assert manifest["test"]["sha256"] == sha256(folder / "test.json")
@@ -112,7 +112,7 @@ def test_lists_and_their_provenance(layout: Layout, workspace: Path, monkeypatch
         change(workspace, "beam: {size: 4", "beam: {size: 2")
         translate(NAME)  # another search needs no other training
     assert read_json(folder / MANIFEST)["weights"] == manifest["weights"]
-    assert max(len(one.hypotheses) for one in read("mlm-scoring", Files(folder / "dev.json")).lists) == 2
+    assert max(len(one.hypotheses) for one in read("mlm-scoring", NBestFiles(folder / "dev.json")).lists) == 2
 
 
 def test_other_weights_and_other_resume_points_train_nothing(

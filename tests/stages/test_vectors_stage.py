@@ -14,7 +14,7 @@ import pytest
 from pipeline import similarity
 from pipeline.layout import Layout
 from pipeline.settings import read_params
-from quartet.config.evaluation import Vectors
+from quartet.config.evaluation import VectorsEntry
 from quartet.errors import InputError
 from quartet.results import read_results
 from stages import vectors
@@ -31,7 +31,7 @@ def settings(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespac
     params = SimpleNamespace(
         **{field.name: getattr(found, field.name) for field in dataclasses.fields(found)},
     )
-    params.vectors = {"glove": Vectors(source="glove.txt", sha256=None, format="glove", lowercase=True)}
+    params.vectors = {"glove": VectorsEntry(source="glove.txt", sha256=None, format="glove", lowercase=True)}
     monkeypatch.setattr(vectors, "load", lambda: params)
     monkeypatch.setattr(
         vectors, "judged_sets", lambda *_: similarity.judged("stsb", "stsb", {"dev": pairs(1)})

@@ -18,7 +18,7 @@ import pytest
 
 from pipeline.layout import MANIFEST, Layout
 from pipeline.settings import read_params
-from pipeline.tracking.stage import Run, Stopwatch
+from pipeline.tracking.stage import StageRun, Stopwatch
 from quartet.config.loading import read_yaml
 from quartet.data.batch import Batch
 from quartet.files import sha256, write_json
@@ -29,7 +29,7 @@ from quartet.text.encoded import EncodedCorpus
 from quartet.text.encoding import encode_corpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import tuning
-from quartet.training.tuning import Tuning
+from quartet.training.tuning import TuningSettings
 from tests.scoring.test_language_model import random_model
 from tests.settings import change_settings
 
@@ -44,7 +44,7 @@ class Tuned:
 
     task: Any
     examples: list[Any]
-    settings: Tuning
+    settings: TuningSettings
 
     @property
     def inputs(self) -> Batch:
@@ -139,7 +139,7 @@ class World:
         found: list[Tuned] = []
 
         def noted(
-            task: Any, examples: Any, settings: Tuning, after_epoch: Any = None, progress: Any = None
+            task: Any, examples: Any, settings: TuningSettings, after_epoch: Any = None, progress: Any = None
         ) -> None:
             task.eval()
             found.append(Tuned(task, list(examples), settings))
@@ -157,8 +157,8 @@ class World:
         module = importlib.import_module(f"stages.{stage}")
 
         @contextmanager
-        def no_run(*_: object, **__: object) -> Iterator[Run]:
-            yield Run(Stopwatch(LAYOUT, stage, "-".join(arguments)), None)
+        def no_run(*_: object, **__: object) -> Iterator[StageRun]:
+            yield StageRun(Stopwatch(LAYOUT, stage, "-".join(arguments)), None)
 
         self.monkeypatch.setattr(module, "stage_run", no_run)
         names = {"combine": "combine_pairs", "compare": "compare_systems"}

@@ -14,10 +14,10 @@ import pytest
 from quartet.config.text import HubConfig
 from quartet.errors import InputError
 from quartet.text.documents import Document, documents_of
-from quartet.text.hub import Hub
+from quartet.text.hub import HubReader
 from quartet.text.plain import DOCUMENT_LINES
 from quartet.text.segmented import segment_corpus
-from quartet.text.split import Shares
+from quartet.text.split import HeldOutShares
 from quartet.text.wikitext_corpus import read_wikitext
 from tests.text import corpus
 
@@ -39,7 +39,7 @@ def parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def read(path: Path, **settings: Any) -> list[Document]:
-    return list(documents_of(Hub(HubConfig(**settings))(path)))
+    return list(documents_of(HubReader(HubConfig(**settings))(path)))
 
 
 def test_rows_are_documents_with_their_titles_ids_and_paragraphs(tmp_path: Path) -> None:
@@ -66,7 +66,11 @@ def test_the_number_of_its_files_changes_no_split(tmp_path: Path) -> None:
             )
         folder = tmp_path / str(count) / "out"
         segment_corpus(
-            Hub(HubConfig()), tmp_path / str(count) / "set", folder, shares=Shares(0.2, 0.2), punkt="trained"
+            HubReader(HubConfig()),
+            tmp_path / str(count) / "set",
+            folder,
+            shares=HeldOutShares(0.2, 0.2),
+            punkt="trained",
         )
         found.append(
             {split: (folder / f"{split}.jsonl").read_bytes() for split in ("train", "valid", "test")}
@@ -188,8 +192,8 @@ def test_a_folder_of_rows_is_segmented_and_named_by_all_its_files(tmp_path: Path
         for one in corpus.documents(12)
     ]
     parquet(tmp_path / "set" / "train.parquet", rows)
-    settings: Any = {"shares": Shares(0.2, 0.2), "punkt": "trained", "workers": 1}
-    reader = Hub(HubConfig(title="title", id="id"))
+    settings: Any = {"shares": HeldOutShares(0.2, 0.2), "punkt": "trained", "workers": 1}
+    reader = HubReader(HubConfig(title="title", id="id"))
     first = segment_corpus(reader, tmp_path / "set", tmp_path / "out", **settings)
     assert {split: counts["documents"] for split, counts in first["splits"].items()} == {
         "train": 8,

@@ -17,14 +17,14 @@ from quartet.errors import InputError
 from quartet.text import encoding, resumed, segmented
 from quartet.text.documents import Document
 from quartet.text.encoding import EncodeLines, encode_corpus
-from quartet.text.resumed import Arrays, Resumed, packed, unpacked
+from quartet.text.resumed import Arrays, ResumableWork, packed, unpacked
 from quartet.text.segmented import SegmentDrafts, segment_corpus
-from quartet.text.split import Shares
+from quartet.text.split import HeldOutShares
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer
 from tests.text import corpus
 from tests.text.test_segmented import contents
 
-SHARES = Shares(0.2, 0.2)
+SHARES = HeldOutShares(0.2, 0.2)
 
 
 @pytest.fixture(autouse=True)
@@ -168,7 +168,7 @@ def texts(item: int) -> list[bytes]:
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "empty", "absent"])
 def test_a_damaged_shard_and_those_after_it_are_done_again(tmp_path: Path, damage: str) -> None:
-    kept = Resumed(tmp_path / "resume", pack, unpack)
+    kept = ResumableWork(tmp_path / "resume", pack, unpack)
     straight = list(kept.in_order(texts, range(20), workers=1))
     assert straight == [texts(item) for item in range(20)]
     shards = sorted((tmp_path / "resume").iterdir())
@@ -193,7 +193,9 @@ def test_a_damaged_shard_and_those_after_it_are_done_again(tmp_path: Path, damag
 
 
 def test_few_parts_leave_no_file(tmp_path: Path) -> None:
-    assert len(list(Resumed(tmp_path / "resume", pack, unpack).in_order(texts, range(3), workers=1))) == 3
+    assert (
+        len(list(ResumableWork(tmp_path / "resume", pack, unpack).in_order(texts, range(3), workers=1))) == 3
+    )
     assert not (tmp_path / "resume").exists()
 
 
@@ -208,7 +210,7 @@ import os, signal, sys
 from pathlib import Path
 from quartet.text import resumed, segmented
 from quartet.text.segmented import SegmentDrafts, segment_corpus
-from quartet.text.split import Shares
+from quartet.text.split import HeldOutShares
 from tests.text import corpus
 resumed.SHARD_ITEMS, segmented.BATCH_CHARACTERS = 4, 1
 folder = Path(sys.argv[1])
@@ -220,8 +222,8 @@ def call(self, part):
     done.append(part)
     return work(self, part)
 SegmentDrafts.__call__ = call
-segment_corpus(corpus.reader, folder / "source.txt", folder / "segments", shares=Shares(0.2, 0.2), punkt="trained",
-    training_characters=100, workers=1, resume=folder / "resume")
+segment_corpus(corpus.reader, folder / "source.txt", folder / "segments", shares=HeldOutShares(0.2, 0.2),
+    punkt="trained", training_characters=100, workers=1, resume=folder / "resume")
 """
 
 

@@ -14,13 +14,13 @@ from quartet.text.documents import Document, read_segmented
 from quartet.text.encoding import encode_corpus
 from quartet.text.plain import read_text
 from quartet.text.segmented import segment_corpus, source_sha256
-from quartet.text.split import SPLITS, Shares
+from quartet.text.split import SPLITS, HeldOutShares
 from quartet.text.tokenizer import train_tokenizer
 from quartet.text.wikipedia import read_wikipedia
 from tests.text import corpus
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "text"
-SHARES = Shares(0.2, 0.2)
+SHARES = HeldOutShares(0.2, 0.2)
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ import pytest
 from quartet.errors import InputError
 from quartet.text.documents import Document, Paragraph, SegmentedParagraph
 from quartet.text.segments import PunktChoice, Segmenter, load_segmenter
-from quartet.text.split import Shares
+from quartet.text.split import HeldOutShares
 from tests.text import corpus
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "text"
-SHARES = Shares(0.2, 0.2)
+SHARES = HeldOutShares(0.2, 0.2)
 
 
 def text() -> Iterator[str]:

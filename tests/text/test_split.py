@@ -7,10 +7,10 @@ import random
 import pytest
 
 from quartet.errors import InputError
-from quartet.text.split import SPLITS, Shares, given_split, none_empty
+from quartet.text.split import SPLITS, HeldOutShares, given_split, none_empty
 
 
-def split(ids: list[str], shares: Shares) -> dict[str, str]:
+def split(ids: list[str], shares: HeldOutShares) -> dict[str, str]:
     return dict(zip(ids, shares.assign([shares.key(name) for name in ids]), strict=True))
 
 
@@ -22,7 +22,7 @@ def ids(count: int) -> list[str]:
     ("count", "valid", "test"), [(3, 0.01, 0.01), (4, 0.49, 0.49), (107, 0.05, 0.1), (1000, 0.2, 0.003)]
 )
 def test_sizes_are_as_asked_and_never_zero(count: int, valid: float, test: float) -> None:
-    splits = list(split(ids(count), Shares(valid, test)).values())
+    splits = list(split(ids(count), HeldOutShares(valid, test)).values())
     assert splits.count("test") == min(max(1, round(count * test)), count - 2)
     assert splits.count("valid") == min(max(1, round(count * valid)), count - 1 - splits.count("test"))
     assert splits.count("train") >= 1
@@ -31,24 +31,24 @@ def test_sizes_are_as_asked_and_never_zero(count: int, valid: float, test: float
 def test_the_order_does_not_matter_and_the_seed_does() -> None:
     names = ids(200)
     shuffled = random.Random(3).sample(names, len(names))
-    assert split(shuffled, Shares(0.1, 0.1)) == split(names, Shares(0.1, 0.1))
-    assert split(names, Shares(0.1, 0.1, seed=1)) != split(names, Shares(0.1, 0.1))
+    assert split(shuffled, HeldOutShares(0.1, 0.1)) == split(names, HeldOutShares(0.1, 0.1))
+    assert split(names, HeldOutShares(0.1, 0.1, seed=1)) != split(names, HeldOutShares(0.1, 0.1))
 
 
 def test_a_new_document_moves_few_others() -> None:
-    before = split(ids(200), Shares(0.1, 0.1))
-    after = split(ids(201), Shares(0.1, 0.1))
+    before = split(ids(200), HeldOutShares(0.1, 0.1))
+    after = split(ids(201), HeldOutShares(0.1, 0.1))
     assert sum(before[name] != after[name] for name in before) <= 2
 
 
 def test_a_split_is_pinned() -> None:
-    splits = split(ids(10), Shares(0.1, 0.2))
+    splits = split(ids(10), HeldOutShares(0.1, 0.2))
     assert [name for name, where in splits.items() if where == "valid"] == ["document 9"]
     assert [name for name, where in splits.items() if where == "test"] == ["document 1", "document 3"]
 
 
 def test_copies_of_a_document_stay_together() -> None:
-    shares = Shares(0.3, 0.3)
+    shares = HeldOutShares(0.3, 0.3)
     splits = shares.assign([shares.key(name) for name in ids(9) + ids(9)])
     assert splits[:9] == splits[9:]
 
@@ -58,12 +58,12 @@ def test_copies_of_a_document_stay_together() -> None:
 )
 def test_impossible_shares_are_refused(valid: float, test: float) -> None:
     with pytest.raises(InputError, match="split"):
-        Shares(valid, test)
+        HeldOutShares(valid, test)
 
 
 def test_two_documents_cannot_be_split() -> None:
     with pytest.raises(InputError, match="2 documents cannot be split"):
-        split(ids(2), Shares(0.1, 0.1))
+        split(ids(2), HeldOutShares(0.1, 0.1))
 
 
 def test_folders_can_say_the_split() -> None:

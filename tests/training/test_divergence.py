@@ -17,9 +17,9 @@ from quartet.recognise.training import TranslationModule
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import finetune, glue, multiple_choice, siamese, span_qa
-from quartet.training.divergence import FIRST, Watch, WatchedModule
+from quartet.training.divergence import FIRST, DivergenceWatch, WatchedModule
 from quartet.training.module import PretrainingModule
-from quartet.training.tuning import TaskModel, Tuning
+from quartet.training.tuning import TaskModel, TuningSettings
 from tests.data.test_passages import full_stops
 from tests.recognise import toy
 from tests.scoring.test_language_model import random_model
@@ -27,7 +27,7 @@ from tests.training import test_multiple_choice, test_siamese, test_span_qa
 from tests.training.test_fit import train
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
-SETTINGS = Tuning(epochs=2, batch_size=4, learning_rate=1e-3, warmup=0.1, seed=1)
+SETTINGS = TuningSettings(epochs=2, batch_size=4, learning_rate=1e-3, warmup=0.1, seed=1)
 TEXTS = [text for text, _, _ in test_siamese.toy(12, 1)]
 
 
@@ -144,7 +144,7 @@ def test_every_tuning_stops(
 ) -> None:
     from quartet.training import tuning as module
 
-    spoil(monkeypatch, module._Module, 4, what)
+    spoil(monkeypatch, module._TuningModule, 4, what)
     model = random_model("segabert", small_corpus[0], max_length=64)
     with pytest.raises(InputError, match=rf"^segabert: tuning step 4 \(epoch 2, batch 2 of 3\): the {what}"):
         tuning(model)
@@ -160,14 +160,16 @@ def test_weights_that_the_last_step_spoils_are_not_used(
         if self.global_step == 6:
             next(self.task.parameters()).data[0] = torch.inf
 
-    monkeypatch.setattr(module._Module, "on_train_batch_end", spoilt)
+    monkeypatch.setattr(module._TuningModule, "on_train_batch_end", spoilt)
     with pytest.raises(InputError, match=r"tuning step 5 .*: network\..* is not finite after it"):
         compare(random_model("segabert", small_corpus[0], max_length=64))
 
 
-def jumps(values: list[float], caplog: pytest.LogCaptureFixture, watch: Watch | None = None) -> list[int]:
+def jumps(
+    values: list[float], caplog: pytest.LogCaptureFixture, watch: DivergenceWatch | None = None
+) -> list[int]:
     """The steps that the watch tells of."""
-    watch = watch or Watch("training step", 10, "wait")
+    watch = watch or DivergenceWatch("training step", 10, "wait")
     caplog.clear()
     with caplog.at_level(logging.WARNING, "quartet"):
         for step, value in enumerate(values):
@@ -199,7 +201,7 @@ def test_a_jump_is_told_once_with_its_step_and_value(caplog: pytest.LogCaptureFi
 def test_a_resumed_watch_goes_on(caplog: pytest.LogCaptureFixture) -> None:
     values = [*noisy(100, 1), 8.0, 8.0]
     whole = jumps(values, caplog)
-    first, second = Watch("step", 10, ""), Watch("step", 10, "")
+    first, second = DivergenceWatch("step", 10, ""), DivergenceWatch("step", 10, "")
     assert jumps(values[:60], caplog, first) == []
     second.restore(first.state())
     assert [step + 60 for step in jumps(values[60:], caplog, second)] == whole == [100]
@@ -208,7 +210,7 @@ def test_a_resumed_watch_goes_on(caplog: pytest.LogCaptureFixture) -> None:
 def test_steps_are_compared_with_those_of_their_kind(caplog: pytest.LogCaptureFixture) -> None:
     """Long sentences, rare and harder, are no jump; a long one that is worse than the others is, and so is a short."""
     draw = random.Random(1)
-    watch = Watch("step", 100, "")
+    watch = DivergenceWatch("step", 100, "")
 
     def told(worse: dict[int, float]) -> list[float]:
         caplog.clear()
@@ -227,7 +229,7 @@ def test_steps_are_compared_with_those_of_their_kind(caplog: pytest.LogCaptureFi
 def test_the_mean_of_few_targets_may_vary_more(caplog: pytest.LogCaptureFixture) -> None:
     """The same loss for a token: of 3 targets in place of 300 it is no jump."""
     for targets, expected in ((3.0, []), (300.0, [200])):
-        draw, watch = random.Random(1), Watch("step", 100, "", usual=(300.0, 300.0))
+        draw, watch = random.Random(1), DivergenceWatch("step", 100, "", usual=(300.0, 300.0))
         caplog.clear()
         with caplog.at_level(logging.WARNING, "quartet"):
             for step in range(250):
@@ -238,7 +240,7 @@ def test_the_mean_of_few_targets_may_vary_more(caplog: pytest.LogCaptureFixture)
 
 
 def test_parts_are_one_loss(caplog: pytest.LogCaptureFixture) -> None:
-    watch = Watch("step", 10, "")
+    watch = DivergenceWatch("step", 10, "")
     with caplog.at_level(logging.WARNING, "quartet"):
         for step in range(50):
             for part in range(2):
@@ -252,7 +254,7 @@ def test_the_gradient_is_clipped_as_torch_clips_it() -> None:
     theirs.load_state_dict(ours.state_dict())
     for layer in (ours, theirs):
         (layer(torch.ones(3, 5)) ** 2).sum().backward()
-    Watch("step", 1, "").gradient(ours.named_parameters(), 0, clip=0.5)
+    DivergenceWatch("step", 1, "").gradient(ours.named_parameters(), 0, clip=0.5)
     torch.nn.utils.clip_grad_norm_(theirs.parameters(), 0.5)
     for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
         assert one.grad is not None and other.grad is not None
@@ -265,7 +267,7 @@ def test_fp16_skips_a_step_that_overflows_until_nothing_is_left_to_halve(
     """No GPU is needed for the rule: the gradient is spoilt, the scale is given."""
     module = WatchedModule()
     module.layer = nn.Linear(2, 2)  # type: ignore[assignment]
-    module.watch = Watch("training step", 10, "wait")
+    module.watch = DivergenceWatch("training step", 10, "wait")
     for parameter in module.parameters():
         parameter.grad = torch.full_like(parameter, torch.inf)
     clipped: list[float | None] = []
@@ -286,7 +288,7 @@ def test_fp16_skips_a_step_that_overflows_until_nothing_is_left_to_halve(
 def test_every_kind_of_training_is_watched() -> None:
     """A new LightningModule, or a new task, must be one of those that are tested above."""
     modules = {each.__name__ for each in WatchedModule.__subclasses__()}
-    assert modules == {"PretrainingModule", "TranslationModule", "_Module"}
+    assert modules == {"PretrainingModule", "TranslationModule", "_TuningModule"}
     tasks = {each.__name__ for each in TaskModel.__subclasses__() if each.__module__.startswith("quartet.")}
-    assert tasks == {"_Classifier", "Siamese", "SpanReader", "Chooser", "GlueModel"}
+    assert tasks == {"_Classifier", "SiameseModel", "SpanModel", "MultipleChoiceModel", "GlueModel"}
     assert len(tasks) == len(TUNINGS)

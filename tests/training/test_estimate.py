@@ -40,7 +40,7 @@ def test_without_a_corpus_inputs_are_full() -> None:
         steps=12, batch_size=4, learning_rate=1e-3, validate_every=5, validation_batches=2
     )
     said, validated = estimate.reading(small(**KINDS["bilm"]), training, VOCABULARY, None)
-    assert said == estimate.Reading(12 * 4 * 16, 12 * 4 * 2, 12 * 4 * 16**2), "15 % of 14 tokens are 2"
+    assert said == estimate.ReadCounts(12 * 4 * 16, 12 * 4 * 2, 12 * 4 * 16**2), "15 % of 14 tokens are 2"
     assert validated.tokens == 3 * 2 * 4 * 16, "after steps 5, 10 and 12"
 
 

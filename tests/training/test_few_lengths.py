@@ -10,8 +10,8 @@ import torch
 from quartet.data.batch import one_of_few
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.siamese import Siamese
-from quartet.training.span_qa import SpanReader, question_windows
+from quartet.training.siamese import SiameseModel
+from quartet.training.span_qa import SpanModel, question_windows
 from quartet.training.tuning import LENGTHS
 from tests.data.test_passages import full_stops
 from tests.models.shapes import KINDS
@@ -32,7 +32,7 @@ def test_there_are_so_many_lengths_and_none_is_short(longest: int) -> None:
 
 @pytest.mark.parametrize("kind", [name for name in KINDS if "xl" not in name])
 def test_a_tunings_batches_are_of_few_lengths_and_of_the_same_loss(small_corpus: Small, kind: str) -> None:
-    task = Siamese(random_model(kind, small_corpus[0], max_length=64), 3).eval()
+    task = SiameseModel(random_model(kind, small_corpus[0], max_length=64), 3).eval()
     draw = random.Random(1)
     lengths = set()
     for _ in range(60):
@@ -52,7 +52,7 @@ def test_a_tunings_batches_are_of_few_lengths_and_of_the_same_loss(small_corpus:
 
 def test_no_answer_is_looked_for_in_padding(small_corpus: Small) -> None:
     model = random_model("segabert", small_corpus[0], max_length=64)
-    reader = SpanReader(model).eval()
+    reader = SpanModel(model).eval()
     windows, _ = question_windows(model, toy(3, 1), READING, full_stops)
     plain = reader(reader.batch(windows))
     model.device = "cuda"

@@ -14,7 +14,7 @@ from quartet.models.architectures import build_for
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.callbacks import Progress, ResumePoint
-from quartet.training.fit import Trained, fit, set_precision
+from quartet.training.fit import TrainedNetwork, fit, set_precision
 from quartet.training.from_bert import fill
 from quartet.training.optim import build_optimiser, schedule
 from tests.bert import save_bert
@@ -26,7 +26,7 @@ Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 
 def train(
     corpus: Small, kind: str, resume: Path, progress: Progress | None = None, **changes: Any
-) -> Trained:
+) -> TrainedNetwork:
     tokenizer, splits = corpus
     settings: dict[str, Any] = {
         "steps": 12,

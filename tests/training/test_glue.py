@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from quartet.config.finetuning import Grid, Plan, Point, Pooling, Protocol
+from quartet.config.finetuning import GlueProtocol, GridPoint, GridTraining, HyperparameterGrid, Pooling
 from quartet.data.pairs import pair_inputs
 from quartet.errors import InputError
 from quartet.scoring.language_model import LanguageModel
@@ -18,8 +18,8 @@ from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import glue_search
 from quartet.training.glue import GlueModel, fine_tune
-from quartet.training.glue_search import Search, fingerprint, search
-from quartet.training.tuning import Tuning
+from quartet.training.glue_search import GridSearchResult, fingerprint, search
+from quartet.training.tuning import TuningSettings
 from tests.scoring.test_language_model import random_model
 from tests.small_corpus import SUBJECTS, VERBS
 
@@ -54,8 +54,8 @@ def model_of(small: Small, kind: str, **changes: object) -> LanguageModel:
 def accuracy(
     model: LanguageModel, examples: GlueSet, folder: Path, pooling: Pooling = "cls", epochs: int = 4
 ) -> float:
-    grid = Grid(batch_size=(16,), learning_rate=(3e-3,), epochs=(epochs,))
-    found = search(model, examples, grid, Protocol(seeds=(1,), pooling=pooling, warmup=0.1), folder)
+    grid = HyperparameterGrid(batch_size=(16,), learning_rate=(3e-3,), epochs=(epochs,))
+    found = search(model, examples, grid, GlueProtocol(seeds=(1,), pooling=pooling, warmup=0.1), folder)
     return found.scores[found.point][1]
 
 
@@ -75,8 +75,8 @@ def test_scores_are_learnt(small_corpus: Small, tmp_path: Path) -> None:
         ]
 
     examples = glue_set("stsb", {"train": scored(300, 1), "dev": scored(100, 2)}, 0)
-    grid = Grid(batch_size=(16,), learning_rate=(3e-3,), epochs=(6,))
-    found = search(model_of(small_corpus, "segabert"), examples, grid, Protocol(seeds=(1,)), tmp_path)
+    grid = HyperparameterGrid(batch_size=(16,), learning_rate=(3e-3,), epochs=(6,))
+    found = search(model_of(small_corpus, "segabert"), examples, grid, GlueProtocol(seeds=(1,)), tmp_path)
     predicted, gold = found.predictions[1]["dev"], [one.score for one in examples.others["dev"]]
     assert np.corrcoef(predicted, np.array(gold, dtype=float))[0, 1] > 0.95
     assert abs(predicted - np.array(gold, dtype=float)).mean() < 1, "on the scale of the scores"
@@ -121,7 +121,7 @@ def test_predictions_do_not_depend_on_their_order_and_reading_early_changes_noth
         )
     ]
     train = [(row, float(index % 2)) for index, row in enumerate(rows)]
-    settings = Tuning(2, 8, 3e-3, 0.1, 1)
+    settings = TuningSettings(2, 8, 3e-3, 0.1, 1)
     early = fine_tune(model, 2, train, {"dev": rows, "back": rows[::-1]}, settings, "cls", (1, 2))
     late = fine_tune(model, 2, train, {"dev": rows}, settings, "cls", (2,))
     assert early[2]["dev"] == late[2]["dev"] == early[2]["back"][::-1]
@@ -129,26 +129,28 @@ def test_predictions_do_not_depend_on_their_order_and_reading_early_changes_noth
 
 
 def test_the_grid_is_the_papers() -> None:
-    grid = Grid(batch_size=(16, 24, 32), learning_rate=(2e-5, 3e-5, 5e-5), epochs=tuple(range(3, 11)))
+    grid = HyperparameterGrid(
+        batch_size=(16, 24, 32), learning_rate=(2e-5, 3e-5, 5e-5), epochs=tuple(range(3, 11))
+    )
     own, shared = grid.plans(own_schedule=True), grid.plans(own_schedule=False)
     assert (len(own), sum(plan.epochs for plan in own)) == (72, 468)
     assert (len(shared), sum(plan.epochs for plan in shared)) == (9, 90)
     assert sorted(point for plan in own for point in plan.points) == sorted(
         point for plan in shared for point in plan.points
     )
-    assert shared[0] == Plan(16, 2e-5, 10, tuple(range(3, 11)))
+    assert shared[0] == GridTraining(16, 2e-5, 10, tuple(range(3, 11)))
     for wrong in ((), (3, 2), (2, 2)):
         with pytest.raises(ValueError, match="epochs"):
-            Grid(batch_size=(16,), learning_rate=(1e-3,), epochs=wrong)
+            HyperparameterGrid(batch_size=(16,), learning_rate=(1e-3,), epochs=wrong)
     with pytest.raises(ValueError, match="seeds"):
-        Protocol(seeds=(1, 1))
+        GlueProtocol(seeds=(1, 1))
 
 
 def test_the_choice_is_the_highest_median_and_the_report_the_median_seed() -> None:
-    low, high = Point(16, 1e-3, 2), Point(16, 1e-3, 4)
+    low, high = GridPoint(16, 1e-3, 2), GridPoint(16, 1e-3, 4)
     scores = {low: {1: 0.9, 2: 0.1, 3: 0.2}, high: {1: 0.3, 2: 0.5, 3: 0.4}}
-    assert Search(high, scores, {}, {}, 0.0, ()).middle == 3
-    assert Search(low, {low: {5: 0.3, 6: 0.2, 7: 0.1, 8: 0.4}}, {}, {}, 0.0, ()).middle == 6, (
+    assert GridSearchResult(high, scores, {}, {}, 0.0, ()).middle == 3
+    assert GridSearchResult(low, {low: {5: 0.3, 6: 0.2, 7: 0.1, 8: 0.4}}, {}, {}, 0.0, ()).middle == 6, (
         "the lower of two"
     )
 
@@ -171,8 +173,8 @@ def test_a_search_chooses_on_dev_alone_by_the_median(
         }
 
     monkeypatch.setattr(glue_search, "fine_tune", invented)
-    grid = Grid(batch_size=(8,), learning_rate=(1e-3,), epochs=(2, 3))
-    found = search(model_of(small_corpus, "bilm"), examples, grid, Protocol(seeds=(1, 2, 3)), tmp_path)
+    grid = HyperparameterGrid(batch_size=(8,), learning_rate=(1e-3,), epochs=(2, 3))
+    found = search(model_of(small_corpus, "bilm"), examples, grid, GlueProtocol(seeds=(1, 2, 3)), tmp_path)
     assert found.point.epochs == 3
     assert found.scores[found.point] == {1: 0.5, 2: 0.5, 3: 0.5}
     assert found.predictions[found.middle]["test"].tolist() == [1.0] * 20
@@ -184,8 +186,8 @@ def test_a_killed_search_goes_on(
 ) -> None:
     model = model_of(small_corpus, "segabert")
     examples = glue_set("rte", {"train": ordered(40, 1), "dev": ordered(30, 2)}, 0)
-    grid = Grid(batch_size=(8, 16), learning_rate=(3e-3,), epochs=(1, 2))
-    protocol = Protocol(seeds=(1, 2))
+    grid = HyperparameterGrid(batch_size=(8, 16), learning_rate=(3e-3,), epochs=(1, 2))
+    protocol = GlueProtocol(seeds=(1, 2))
     done: list[int] = []
 
     def kill() -> None:
@@ -211,35 +213,38 @@ def test_a_killed_search_goes_on(
     assert {seed: one["dev"].tolist() for seed, one in resumed.predictions.items()} == {
         seed: one["dev"].tolist() for seed, one in whole.predictions.items()
     }
-    more = Grid(batch_size=(8,), learning_rate=(3e-3,), epochs=(2,))
+    more = HyperparameterGrid(batch_size=(8,), learning_rate=(3e-3,), epochs=(2,))
     search(model, examples, more, protocol, tmp_path / "whole")
     assert len(trained) == 5, "what was read after 1 and 2 epochs does for 2"
 
 
 def test_a_fingerprint_tells_apart_what_decides_a_training(small_corpus: Small) -> None:
     model, examples = model_of(small_corpus, "segabert"), toy()
-    same = fingerprint(model, examples, Protocol(seeds=(1,)))
-    assert same == fingerprint(model, toy(), Protocol(seeds=(2, 3), own_schedule=True))
+    same = fingerprint(model, examples, GlueProtocol(seeds=(1,)))
+    assert same == fingerprint(model, toy(), GlueProtocol(seeds=(2, 3), own_schedule=True))
     fewer = glue_set("rte", {"train": ordered(300, 1), "dev": ordered(200, 2)}, 10)
     others = [
-        fingerprint(model_of(small_corpus, "segabert", init_std=0.2), examples, Protocol(seeds=(1,))),
-        fingerprint(model, fewer, Protocol(seeds=(1,))),
-        fingerprint(model, examples, Protocol(seeds=(1,), pooling="mean")),
-        fingerprint(model, examples, Protocol(seeds=(1,), warmup=0.5)),
-        fingerprint(model, examples, Protocol(seeds=(1,), max_length=20)),
+        fingerprint(model_of(small_corpus, "segabert", init_std=0.2), examples, GlueProtocol(seeds=(1,))),
+        fingerprint(model, fewer, GlueProtocol(seeds=(1,))),
+        fingerprint(model, examples, GlueProtocol(seeds=(1,), pooling="mean")),
+        fingerprint(model, examples, GlueProtocol(seeds=(1,), warmup=0.5)),
+        fingerprint(model, examples, GlueProtocol(seeds=(1,), max_length=20)),
     ]
     assert len({same, *others}) == 6
 
 
 def test_what_cannot_be_tuned_is_named(small_corpus: Small, tmp_path: Path) -> None:
-    grid, protocol = Grid(batch_size=(8,), learning_rate=(1e-3,), epochs=(1,)), Protocol(seeds=(1,))
+    grid, protocol = (
+        HyperparameterGrid(batch_size=(8,), learning_rate=(1e-3,), epochs=(1,)),
+        GlueProtocol(seeds=(1,)),
+    )
     broken = model_of(small_corpus, "segabert")
     next(broken.network.parameters()).data.fill_(float("nan"))
     with pytest.raises(InputError, match=r"segabert: tuning step 0 .*: the loss is nan; lower its"):
         search(broken, toy(), grid, protocol, tmp_path)
     with pytest.raises(InputError, match="transformer-xl: reads streams"):
         search(random_model("transformer-xl", small_corpus[0]), toy(), grid, protocol, tmp_path)
-    long = Protocol(seeds=(1,), max_length=99)
+    long = GlueProtocol(seeds=(1,), max_length=99)
     with pytest.raises(InputError, match=r"glue\.max_length: 99 tokens are more than the 40 that bilm reads"):
         search(model_of(small_corpus, "bilm"), toy(), grid, long, tmp_path)
     assert not list(tmp_path.iterdir()), "nothing is kept of what did not end"

@@ -11,7 +11,7 @@ from quartet.errors import InputError
 from quartet.tasks.race.data import ChoiceQuestion
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.multiple_choice import Chooser, choose, read_choices
+from quartet.training.multiple_choice import MultipleChoiceModel, choose, read_choices
 from tests.data.test_passages import full_stops
 from tests.scoring.test_language_model import random_model
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
@@ -79,7 +79,7 @@ def test_the_passages_end_is_cut_alike_for_all_options_and_counted(small_corpus:
 
 def test_choices_do_not_depend_on_the_batch(small_corpus: Small) -> None:
     model = random_model("tta", small_corpus[0], max_length=48)
-    chooser = Chooser(model).eval()
+    chooser = MultipleChoiceModel(model).eval()
     read, _ = read_choices(model, toy(12, 3), 48, full_stops)
     together = choose(chooser, read)
     assert together == [one for part in read for one in choose(chooser, [part])]
@@ -88,4 +88,4 @@ def test_choices_do_not_depend_on_the_batch(small_corpus: Small) -> None:
 
 def test_a_model_of_streams_is_refused(small_corpus: Small) -> None:
     with pytest.raises(InputError, match="reads streams"):
-        Chooser(random_model("transformer-xl", small_corpus[0]))
+        MultipleChoiceModel(random_model("transformer-xl", small_corpus[0]))

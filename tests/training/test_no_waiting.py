@@ -32,11 +32,11 @@ from quartet.training.divergence import SEEN_TOGETHER, WatchedModule
 from quartet.training.finetune import _Classifier
 from quartet.training.glue import GlueModel
 from quartet.training.module import PretrainingModule
-from quartet.training.multiple_choice import Chooser, read_choices
+from quartet.training.multiple_choice import MultipleChoiceModel, read_choices
 from quartet.training.processes import Machine
-from quartet.training.siamese import Siamese
-from quartet.training.span_qa import SpanReader, question_windows
-from quartet.training.tuning import TaskModel, _Module
+from quartet.training.siamese import SiameseModel
+from quartet.training.span_qa import SpanModel, question_windows
+from quartet.training.tuning import TaskModel, _TuningModule
 from tests.data.test_passages import full_stops
 from tests.models.shapes import VARIANTS, small
 from tests.recognise import toy
@@ -169,7 +169,7 @@ def classifier(corpus: Small, kind: str) -> tuple[TaskModel[Any, Any], list[Any]
 
 
 def siamese(corpus: Small, kind: str) -> tuple[TaskModel[Any, Any], list[Any]]:
-    task = Siamese(random_model(kind, corpus[0]), 3)
+    task = SiameseModel(random_model(kind, corpus[0]), 3)
     return task, [("the miller crossed", "the river", 0), ("a grey heron", "a letter", 2)]
 
 
@@ -188,12 +188,12 @@ def scores(corpus: Small, kind: str) -> tuple[TaskModel[Any, Any], list[Any]]:
 def questions(corpus: Small, kind: str) -> tuple[TaskModel[Any, Any], list[Any]]:
     model = random_model(kind, corpus[0], max_length=64)
     windows, _ = question_windows(model, test_span_qa.toy(4, 1), test_span_qa.READING, full_stops)
-    return SpanReader(model), windows
+    return SpanModel(model), windows
 
 
 def choices(corpus: Small, kind: str) -> tuple[TaskModel[Any, Any], list[Any]]:
     model = random_model(kind, corpus[0], max_length=64)
-    return Chooser(model), read_choices(model, test_multiple_choice.toy(4, 1), 64, full_stops)[0]
+    return MultipleChoiceModel(model), read_choices(model, test_multiple_choice.toy(4, 1), 64, full_stops)[0]
 
 
 @pytest.mark.parametrize("kind", ["unilm", "bilm", "tta", "segabert"])
@@ -206,7 +206,7 @@ def test_nor_do_those_of_a_tuning(
 ) -> None:
     task, examples = task_of(small_corpus, kind)
     task.model.device = "cuda"
-    module = _Module(task, CONFIG, 1, 100, None, None)
+    module = _TuningModule(task, CONFIG, 1, 100, None, None)
     Run(module, monkeypatch).looks_at_the_last_alone([task.batch(examples) for _ in range(2)])
 
 

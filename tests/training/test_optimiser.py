@@ -16,22 +16,22 @@ from quartet.data import open_source
 from quartet.data.sentences import SentenceSource
 from quartet.models.architectures import build
 from quartet.models.network import Network
-from quartet.objectives.base import Labelled
+from quartet.objectives.base import LabelledBatch
 from quartet.objectives.lae import LanguageAutoencoding
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.fit import Trained, fit
+from quartet.training.fit import TrainedNetwork, fit
 from quartet.training.optim import build_optimiser
 from quartet.training.randomness import rows
 from quartet.training.siamese import tuned
-from quartet.training.tuning import Tuning
+from quartet.training.tuning import TuningSettings
 from tests.models.shapes import KINDS, VOCABULARY, small
 from tests.scoring.test_language_model import random_model
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 
 
-def train(corpus: Small, folder: Path, kind: str = "tta", **settings: Any) -> Trained:
+def train(corpus: Small, folder: Path, kind: str = "tta", **settings: Any) -> TrainedNetwork:
     """A training at a constant rate, of which any number of steps is the beginning of a longer one."""
     plain: dict[str, Any] = {
         "batch_size": 4,
@@ -48,7 +48,7 @@ def train(corpus: Small, folder: Path, kind: str = "tta", **settings: Any) -> Tr
     return fit(config, training, tokenizer, splits["train"], splits["valid"], seed=7, resume=resume)
 
 
-def moved(one: Trained, other: Trained) -> float:
+def moved(one: TrainedNetwork, other: TrainedNetwork) -> float:
     """The norm of the difference of all weights."""
     pairs = zip(one.network.state_dict().values(), other.network.state_dict().values(), strict=True)
     return math.sqrt(sum(float((a.double() - b.double()).square().sum()) for a, b in pairs))
@@ -132,7 +132,7 @@ def norms(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_a_tuning_clips_the_gradient_to_1(small_corpus: Small, norms: list[float]) -> None:
     model = random_model("tta", small_corpus[0])
     pairs = [("the miller", "a grey heron", 0), ("a grey heron", "a letter", 2), ("the river", "a letter", 1)]
-    tuned(model, pairs, 3, Tuning(epochs=4, batch_size=1, learning_rate=1e-3, warmup=0.0, seed=1))
+    tuned(model, pairs, 3, TuningSettings(epochs=4, batch_size=1, learning_rate=1e-3, warmup=0.0, seed=1))
     assert len(norms) == 12
     assert max(norms) == pytest.approx(1.0, rel=1e-3), "some would be larger"
     assert all(norm <= 1.001 for norm in norms)
@@ -145,7 +145,9 @@ def test_the_best_weights_are_of_the_lowest_loss_and_not_of_the_last_fall(
     losses: Iterator[float] = iter(())
     original = LanguageAutoencoding.loss
 
-    def loss(self: LanguageAutoencoding, network: Any, labelled: Labelled, *rest: Any) -> tuple[Tensor, Any]:
+    def loss(
+        self: LanguageAutoencoding, network: Any, labelled: LabelledBatch, *rest: Any
+    ) -> tuple[Tensor, Any]:
         found, memory = original(self, network, labelled, *rest)
         targets = len(labelled.targets_N)
         return (found if torch.is_grad_enabled() else torch.tensor(next(losses) * targets)), memory

@@ -14,14 +14,14 @@ from quartet.errors import InputError
 from quartet.statistics.correlation import correlations, cosines
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.siamese import LabelledPair, Siamese, embed, tuned, untrained
-from quartet.training.tuning import Tuning
+from quartet.training.siamese import LabelledPair, SiameseModel, embed, tuned, untrained
+from quartet.training.tuning import TuningSettings
 from tests.models.shapes import KINDS
 from tests.scoring.test_language_model import random_model
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
-SETTINGS = Tuning(epochs=4, batch_size=16, learning_rate=2e-3, warmup=0.1, seed=1)
+SETTINGS = TuningSettings(epochs=4, batch_size=16, learning_rate=2e-3, warmup=0.1, seed=1)
 SAME, PART, OTHER = range(3)
 
 
@@ -45,7 +45,7 @@ def toy(count: int, seed: int) -> list[LabelledPair]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_vector_is_the_mean_over_own_tokens(small_corpus: Small, kind: str) -> None:
     """Of each sentence alone: its companion in the pair, and in the batch, changes nothing."""
-    siamese = Siamese(random_model(kind, small_corpus[0]), 3).eval()
+    siamese = SiameseModel(random_model(kind, small_corpus[0]), 3).eval()
     texts = ["the miller crossed the river.", "a grey heron", ""]
     with torch.inference_mode():
         batch = siamese.model.batch(texts)
@@ -66,7 +66,7 @@ def test_a_vector_is_the_mean_over_own_tokens(small_corpus: Small, kind: str) ->
 
 
 def test_the_logits_are_of_u_and_v_and_their_distance(small_corpus: Small) -> None:
-    siamese = Siamese(random_model("bilm", small_corpus[0]), 3)
+    siamese = SiameseModel(random_model("bilm", small_corpus[0]), 3)
     dim = siamese.model.card.model.dim
     u, v = torch.randn(2, dim), torch.randn(2, dim)
     weight, bias = siamese.output.weight.detach(), siamese.output.bias.detach()
@@ -88,7 +88,7 @@ def test_the_logits_are_of_u_and_v_and_their_distance(small_corpus: Small) -> No
 
 
 def test_the_loss_is_that_of_the_pairs(small_corpus: Small) -> None:
-    siamese = Siamese(random_model("segabert", small_corpus[0], max_length=40), 3).eval()
+    siamese = SiameseModel(random_model("segabert", small_corpus[0], max_length=40), 3).eval()
     pairs = toy(4, seed=1)
     with torch.inference_mode():
         loss = siamese.loss(siamese.batch(pairs))
@@ -100,7 +100,7 @@ def test_the_loss_is_that_of_the_pairs(small_corpus: Small) -> None:
 
 
 def test_training_reads_no_more_than_the_longest_input(small_corpus: Small) -> None:
-    siamese = Siamese(random_model("bilm", small_corpus[0]), 3, max_length=5)
+    siamese = SiameseModel(random_model("bilm", small_corpus[0]), 3, max_length=5)
     ids_BT = siamese.batch([("the old bridge watched the river.", "a grey heron", SAME)]).batch.ids_BT
     tokenizer = siamese.model.tokenizer
     assert ids_BT.shape == (2, 5)
@@ -150,7 +150,7 @@ def test_the_same_seed_tunes_alike_and_another_otherwise(small_corpus: Small) ->
     model = random_model("bilm", small_corpus[0], dropout=0.1)
     pairs, texts = toy(48, seed=1), ["a grey heron"]
     one, two = (tuned(model, pairs, 3, SETTINGS).embed(texts) for _ in range(2))
-    other = tuned(model, pairs, 3, Tuning(4, 16, 2e-3, 0.1, seed=2)).embed(texts)
+    other = tuned(model, pairs, 3, TuningSettings(4, 16, 2e-3, 0.1, seed=2)).embed(texts)
     np.testing.assert_array_equal(one, two)
     assert not np.allclose(one, other)
 

@@ -12,29 +12,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quartet.errors import InputError
-from quartet.tasks.squad.data import Answer, Question
-from quartet.tasks.squad.metrics import Prediction, text_scores
+from quartet.tasks.squad.data import Answer, SpanQuestion
+from quartet.tasks.squad.metrics import SpanPrediction, text_scores
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.span_qa import (
-    SpanReader,
+    SpanModel,
     SpanReading,
     answer,
     best_spans,
     question_windows,
     tuned_reader,
 )
-from quartet.training.tuning import Tuning
+from quartet.training.tuning import TuningSettings
 from tests.data.test_passages import full_stops
 from tests.scoring.test_language_model import random_model
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 READING = SpanReading(max_length=64)
-SETTINGS = Tuning(epochs=12, batch_size=16, learning_rate=3e-3, warmup=0.1, seed=1)
+SETTINGS = TuningSettings(epochs=12, batch_size=16, learning_rate=3e-3, warmup=0.1, seed=1)
 
 
-def toy(count: int, seed: int) -> list[Question]:
+def toy(count: int, seed: int) -> list[SpanQuestion]:
     """A sentence, and who did it, what it was done to, or where, which nothing tells."""
     draw = random.Random(seed)
     found = []
@@ -43,12 +43,12 @@ def toy(count: int, seed: int) -> list[Question]:
         context = f"{subject} {verb} {thing}. nothing crossed."
         asked, answer = (("who", subject), ("what", thing), ("where", ""))[number % 3]
         answers = (Answer(answer, context.index(answer)),) if answer else ()
-        found.append(Question(f"{seed}-{number}", "", context, asked, answers))
+        found.append(SpanQuestion(f"{seed}-{number}", "", context, asked, answers))
     return found
 
 
 @pytest.fixture(scope="module")
-def learnt(small_corpus: Small) -> tuple[SpanReader, list[Question], list[Prediction]]:
+def learnt(small_corpus: Small) -> tuple[SpanModel, list[SpanQuestion], list[SpanPrediction]]:
     """A model that was tuned on the toy task, and what it says of other questions."""
     model = random_model("segabert", small_corpus[0], dim=48, inner=96, max_length=64, init_std=0.1)
     train, test = toy(240, 1), toy(60, 2)
@@ -59,7 +59,7 @@ def learnt(small_corpus: Small) -> tuple[SpanReader, list[Question], list[Predic
     return reader, test, answer(reader, test, asked, READING)
 
 
-def right(questions: list[Question], predictions: list[Prediction]) -> float:
+def right(questions: list[SpanQuestion], predictions: list[SpanPrediction]) -> float:
     return float(
         np.mean(
             [
@@ -70,23 +70,23 @@ def right(questions: list[Question], predictions: list[Prediction]) -> float:
     )
 
 
-def test_a_toy_task_is_learnt(learnt: tuple[SpanReader, list[Question], list[Prediction]]) -> None:
+def test_a_toy_task_is_learnt(learnt: tuple[SpanModel, list[SpanQuestion], list[SpanPrediction]]) -> None:
     _, questions, predictions = learnt
     assert right(questions, predictions) > 0.85
 
 
 def test_without_the_question_it_is_not(
-    small_corpus: Small, learnt: tuple[SpanReader, list[Question], list[Prediction]]
+    small_corpus: Small, learnt: tuple[SpanModel, list[SpanQuestion], list[SpanPrediction]]
 ) -> None:
     """The control: the same contexts, asked nothing that tells."""
     reader, questions, _ = learnt
-    mute = [Question(one.id, "", one.context, "nothing", one.answers) for one in questions]
+    mute = [SpanQuestion(one.id, "", one.context, "nothing", one.answers) for one in questions]
     asked, _ = question_windows(reader.model, mute, READING, full_stops)
     assert right(mute, answer(reader, mute, asked, READING)) < 0.7
 
 
 def test_windows_do_not_change_an_answer_that_one_window_holds(
-    learnt: tuple[SpanReader, list[Question], list[Prediction]],
+    learnt: tuple[SpanModel, list[SpanQuestion], list[SpanPrediction]],
 ) -> None:
     reader, questions, whole = learnt
     short = SpanReading(max_length=24, stride=6, max_answer=8)
@@ -101,7 +101,7 @@ def test_windows_do_not_change_an_answer_that_one_window_holds(
 
 
 def test_answers_do_not_depend_on_the_batch(
-    learnt: tuple[SpanReader, list[Question], list[Prediction]],
+    learnt: tuple[SpanModel, list[SpanQuestion], list[SpanPrediction]],
 ) -> None:
     reader, questions, whole = learnt
     for number in (0, 7):
@@ -115,7 +115,7 @@ def test_answers_do_not_depend_on_the_batch(
 def test_only_the_context_and_the_first_token_can_be_chosen(small_corpus: Small, kind: str) -> None:
     model = random_model(kind, small_corpus[0], max_length=40)
     windows, _ = question_windows(model, toy(3, 1), SpanReading(max_length=40), full_stops)
-    reader = SpanReader(model).eval()
+    reader = SpanModel(model).eval()
     item = reader.batch(windows)
     logits_BT2 = reader(item)
     for row, window in enumerate(windows):
@@ -128,7 +128,7 @@ def test_only_the_context_and_the_first_token_can_be_chosen(small_corpus: Small,
 
 def test_a_model_of_streams_is_refused(small_corpus: Small) -> None:
     with pytest.raises(InputError, match="reads streams"):
-        SpanReader(random_model("segatron-xl", small_corpus[0]))
+        SpanModel(random_model("segatron-xl", small_corpus[0]))
 
 
 @given(
@@ -151,8 +151,8 @@ def test_the_best_spans_are_those_of_trying_all(tokens: int, longest: int, count
 def test_what_does_not_fit_is_counted(small_corpus: Small) -> None:
     model = random_model("segabert", small_corpus[0], max_length=24)
     context = "the miller crossed the river. " * 6
-    long = Question("1", "", context, "who " * 40, (Answer(context[:120], 0),))
-    lost = Question("2", "", "a \x00\x01 b", "who", (Answer("\x00\x01", 2),))
+    long = SpanQuestion("1", "", context, "who " * 40, (Answer(context[:120], 0),))
+    lost = SpanQuestion("2", "", "a \x00\x01 b", "who", (Answer("\x00\x01", 2),))
     windows, cut = question_windows(model, [long, lost], SpanReading(), full_stops)
     assert (cut.questions, cut.lost, cut.split) == (1, 1, 1)
     assert max(map(len, windows)) <= 24
@@ -163,7 +163,7 @@ def test_tuned_weights_are_kept_and_taken_again(small_corpus: Small, tmp_path: P
     model = random_model("segabert", small_corpus[0], max_length=64)
     questions = toy(8, 1)
     windows, _ = question_windows(model, questions, READING, full_stops)
-    once = Tuning(epochs=1, batch_size=4, learning_rate=1e-3, warmup=0.0, seed=1)
+    once = TuningSettings(epochs=1, batch_size=4, learning_rate=1e-3, warmup=0.0, seed=1)
     path = tmp_path / "resume" / "weights.safetensors"
     first = answer(tuned_reader(model, windows, once, path), questions, windows, READING)
     nothing_to_train_on = tuned_reader(model, [], once, path)

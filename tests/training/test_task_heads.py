@@ -13,11 +13,11 @@ from torch.nn import functional as F
 from quartet.data.pairs import pair_inputs
 from quartet.kernels.dropout import Dropout
 from quartet.tasks.race.data import ChoiceQuestion
-from quartet.tasks.squad.data import Question
+from quartet.tasks.squad.data import SpanQuestion
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.glue import GlueModel
-from quartet.training.multiple_choice import Chooser, read_choices
+from quartet.training.multiple_choice import MultipleChoiceModel, read_choices
 from quartet.training.span_qa import SpanReading, answer, question_windows
 from tests.data.test_passages import full_stops
 from tests.scoring.test_language_model import random_model
@@ -81,7 +81,7 @@ def test_dropout_stands_before_the_score_of_an_option(
     model = random_model("bilm", small_corpus[0], dropout=0.2, max_length=40)
     options = ("a letter", "the river", "nothing at all", "a grey heron")
     asked = [ChoiceQuestion("1", 0, TEXTS[0], "what", options, 1, "high")]
-    task = Chooser(model).train()
+    task = MultipleChoiceModel(model).train()
     assert task.dropout.p == 0.2
     nn.init.constant_(task.output.bias, 0.5)
     item = task.batch(read_choices(model, asked, 40, full_stops)[0])
@@ -113,7 +113,7 @@ def test_no_answer_weighs_what_it_does_in_the_window_that_believes_it_least(
 ) -> None:
     """Whichever of the windows that is; the best answer has 6 in all of them."""
     model = random_model("segabert", small_corpus[0], max_length=24)
-    question = Question("1", "", "the miller crossed the river. " * 3, "who", ())
+    question = SpanQuestion("1", "", "the miller crossed the river. " * 3, "who", ())
     reading = SpanReading(max_length=24, stride=6)
     windows, _ = question_windows(model, [question], reading, full_stops)
     starts = sorted(window.start for window in windows)

@@ -16,13 +16,13 @@ from quartet.config.training import TrainingConfig
 from quartet.data.batch import Batch
 from quartet.models.network import Memory, Network
 from quartet.objectives import OBJECTIVES
-from quartet.objectives.base import IGNORED, Labelled
+from quartet.objectives.base import IGNORED, LabelledBatch
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer
 from quartet.training import randomness
-from quartet.training.fit import Trained, fit
-from quartet.training.siamese import Siamese, tuned
-from quartet.training.tuning import Tuning
+from quartet.training.fit import TrainedNetwork, fit
+from quartet.training.siamese import SiameseModel, tuned
+from quartet.training.tuning import TuningSettings
 from tests.models.shapes import KINDS, small
 from tests.scoring.test_language_model import random_model
 from tests.small_corpus import corpus_of
@@ -51,14 +51,14 @@ class Call:
 
 def calls(
     patch: pytest.MonkeyPatch, corpus: Small, folder: Path, kind: str, seed: int = 7, **settings: Any
-) -> tuple[Trained, list[Call]]:
+) -> tuple[TrainedNetwork, list[Call]]:
     """A short training, and what its objective was given."""
     objective = OBJECTIVES[KINDS[kind]["objective"]]
     loss = objective.loss
     found: list[Call] = []
 
     def noted(
-        self: Any, network: Network, labelled: Labelled, memory: Memory | None = None
+        self: Any, network: Network, labelled: LabelledBatch, memory: Memory | None = None
     ) -> tuple[Tensor, Memory | None]:
         seeded = torch.initial_seed()
         out = loss(self, network, labelled, memory)
@@ -282,17 +282,19 @@ def test_each_epoch_of_a_tuning_has_each_example_once_in_an_order_of_its_own(
     model = random_model("tta", small_corpus[0])
     pairs = [(f"the miller {number}", "a grey heron", number % 3) for number in range(12)]
     read: list[Any] = []
-    original = Siamese.batch
+    original = SiameseModel.batch
 
-    def noted(self: Siamese, examples: Any) -> Any:
+    def noted(self: SiameseModel, examples: Any) -> Any:
         read.extend(examples)
         return original(self, examples)
 
-    monkeypatch.setattr(Siamese, "batch", noted)
+    monkeypatch.setattr(SiameseModel, "batch", noted)
     orders = []
     for seed in (1, 2):
         read.clear()
-        tuned(model, pairs, 3, Tuning(epochs=2, batch_size=5, learning_rate=1e-3, warmup=0.0, seed=seed))
+        tuned(
+            model, pairs, 3, TuningSettings(epochs=2, batch_size=5, learning_rate=1e-3, warmup=0.0, seed=seed)
+        )
         orders += [read[:12], read[12:24]]
     assert all(sorted(order) == sorted(pairs) for order in orders)
     assert len({str(order) for order in [*orders, pairs]}) == 5

@@ -27,7 +27,7 @@ from quartet.config.training import TrainingConfig
 from quartet.data import open_source, sentences
 from quartet.models.network import Memory, Network
 from quartet.objectives import OBJECTIVES
-from quartet.objectives.base import Labelled, Objective
+from quartet.objectives.base import LabelledBatch, Objective
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import randomness
@@ -47,7 +47,7 @@ def mean_of_the_step(patch: pytest.MonkeyPatch) -> None:
     summed = Objective.loss
 
     def mean(
-        self: Objective, network: Network, labelled: Labelled, memory: Memory | None = None
+        self: Objective, network: Network, labelled: LabelledBatch, memory: Memory | None = None
     ) -> tuple[Tensor, Memory | None]:
         loss, memory = summed(self, network, labelled, memory)
         return (loss / len(labelled.targets_N) if torch.is_grad_enabled() else loss), memory

@@ -18,7 +18,7 @@ from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.fit import Trained, fit
+from quartet.training.fit import TrainedNetwork, fit
 from quartet.training.processes import Machine
 from tests.models.shapes import VARIANTS, small
 
@@ -36,7 +36,7 @@ STEPS, RESUMED = 7, 5
 
 def train(
     name: str, corpus: tuple[TextTokenizer, dict[str, EncodedCorpus]], resume: Path, machine: Machine
-) -> Trained:
+) -> TrainedNetwork:
     """Seven steps without dropout; a resume point stays of the fifth."""
     tokenizer, splits = corpus
     training = TrainingConfig(
@@ -53,7 +53,7 @@ def train(
     )
 
 
-def outcome(trained: Trained) -> dict[str, Any]:
+def outcome(trained: TrainedNetwork) -> dict[str, Any]:
     """What has to be the same."""
     return {
         "curve": trained.curve,

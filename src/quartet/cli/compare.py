@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from quartet.cli.options import Judge, LowerBleu, MetricName, Tokenization, Tokenize, metric_named
+from quartet.cli.options import (
+    BleuLowercaseOption,
+    BleuTokenizationName,
+    BleuTokenizationOption,
+    MetricName,
+    MetricOption,
+    metric_named,
+)
 from quartet.paths import check_paths
 from quartet.results import with_interval
 from quartet.streams import STDOUT, dash_is_stdin, written
 
 if TYPE_CHECKING:
-    from quartet.nbest.compare import Systems
+    from quartet.nbest.compare import SystemComparison
 
 
 def compare(
@@ -38,9 +45,9 @@ def compare(
             readable=False,
         ),
     ],
-    metric: Judge = MetricName.wer,
-    bleu_tokenize: Tokenize = Tokenization.t13a,
-    bleu_lowercase: LowerBleu = False,
+    metric: MetricOption = MetricName.wer,
+    bleu_tokenize: BleuTokenizationOption = BleuTokenizationName.t13a,
+    bleu_lowercase: BleuLowercaseOption = False,
     resamples: Annotated[int, typer.Option(min=1, help="Resamples of the paired bootstrap.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Of its random draws.")] = 1,
     words: Annotated[int, typer.Option(min=0, help="How many of the changed words to show.")] = 10,
@@ -61,7 +68,7 @@ def compare(
         print("\n".join(lines(found, metric, words)))
 
 
-def lines(found: Systems, metric: MetricName, words: int) -> list[str]:
+def lines(found: SystemComparison, metric: MetricName, words: int) -> list[str]:
     """The comparison in words, a fact a line."""
     from quartet.statistics.intervals import LEAST_UNITS
 
@@ -105,7 +112,7 @@ def ordered(changes: Counter[tuple[str, str]]) -> list[tuple[tuple[str, str], in
     return sorted(changes.items(), key=lambda change: (-change[1], change[0]))
 
 
-def as_object(found: Systems) -> dict[str, Any]:
+def as_object(found: SystemComparison) -> dict[str, Any]:
     """Everything, for other programs."""
     comparison, words = found.comparison, found.words
     return {

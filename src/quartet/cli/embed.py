@@ -9,12 +9,12 @@ from typing import Annotated, get_args
 import typer
 
 from quartet.cli.options import (
-    Device,
-    Intact,
-    Model,
-    Precision,
-    Products,
-    Texts,
+    DeviceOption,
+    IntactOption,
+    ModelOption,
+    PrecisionName,
+    PrecisionOption,
+    TextsArgument,
     check_scoring,
     lines_of_input,
 )
@@ -22,11 +22,11 @@ from quartet.errors import InputError
 
 
 def embed(
-    model: Model,
-    texts: Texts = Path("-"),
-    device: Device = "cpu",
-    precision: Precision = Products.fp32,
-    intact: Intact = False,
+    model: ModelOption,
+    texts: TextsArgument = Path("-"),
+    device: DeviceOption = "cpu",
+    precision: PrecisionOption = PrecisionName.fp32,
+    intact: IntactOption = False,
     layer: Annotated[
         str,
         typer.Option(

@@ -14,10 +14,10 @@ from quartet.streams import STDOUT, dash_is_stdin
 
 if TYPE_CHECKING:
     from quartet.export.card import Form
-    from quartet.export.writing import Exported
+    from quartet.export.writing import ExportResult
 
 
-class Which(StrEnum):
+class WeightsName(StrEnum):
     """The weights of a training."""
 
     last = "last"
@@ -35,7 +35,8 @@ def export(
         bool, typer.Option("--fp16", help="Weights in half precision, for torch: half of the size.")
     ] = False,
     weights: Annotated[
-        Which | None, typer.Option(help="The last or the best weights [default: as the training chose].")
+        WeightsName | None,
+        typer.Option(help="The last or the best weights [default: as the training chose]."),
     ] = None,
     check: Annotated[
         Path | None,
@@ -56,9 +57,9 @@ def export(
     form = form_of(onnx, int8, fp16)
     check_paths([("--check", check)], [("standard output", STDOUT)], model=model, folder=("OUT", out))
     from quartet.export.writing import export as write
-    from quartet.nbest.formats import Files, read
+    from quartet.nbest.formats import NBestFiles, read
 
-    lists = None if check is None else read(None, Files(check))
+    lists = None if check is None else read(None, NBestFiles(check))
     if lists is not None and all(one.reference is None for one in lists.lists):
         raise InputError("--check", f"{check}: no list has a reference", "give lists with references")
     print(summary(write(model, out, form, weights.value if weights else None)))
@@ -85,7 +86,7 @@ def form_of(onnx: bool, int8: bool, fp16: bool) -> Form:
     return "onnx-int8" if int8 else "onnx"
 
 
-def summary(found: Exported) -> str:
+def summary(found: ExportResult) -> str:
     """What was written, in a line."""
     apart = found.card.difference
     return (

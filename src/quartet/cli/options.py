@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from quartet.scoring.cache import ScoreCache
     from quartet.scoring.unknown import UnknownShare
 
-Model = Annotated[Path, typer.Option(help="Folder of a trained model, e.g. artifacts/sample/models/tta.")]
-Scorer = Annotated[
+ModelOption = Annotated[
+    Path, typer.Option(help="Folder of a trained model, e.g. artifacts/sample/models/tta.")
+]
+ScorerOption = Annotated[
     str | None,
     typer.Option(
         "--model",
@@ -30,7 +32,7 @@ Scorer = Annotated[
         "None: the T-TA that comes with Quartet (weights/).",
     ),
 ]
-Texts = Annotated[
+TextsArgument = Annotated[
     Path,
     typer.Argument(
         metavar="[TEXTS]",
@@ -39,30 +41,33 @@ Texts = Annotated[
         readable=False,
     ),
 ]
-Cache = Annotated[
+CacheOption = Annotated[
     Path | None,
     typer.Option(
         help="File that keeps scores: what was scored before, by a run that was killed too, is not again.",
         readable=False,
     ),
 ]
-Device = Annotated[str, typer.Option(help="cpu or cuda.")]
+DeviceOption = Annotated[str, typer.Option(help="cpu or cuda.")]
 
 
-class Products(StrEnum):
+class PrecisionName(StrEnum):
     """How exact products are."""
 
     fp32 = "fp32"
     bf16 = "bf16"
 
 
-Precision = Annotated[
-    Products, typer.Option(help="Of a model that was trained here. bf16 is quicker on a GPU, and less exact.")
+PrecisionOption = Annotated[
+    PrecisionName,
+    typer.Option(help="Of a model that was trained here. bf16 is quicker on a GPU, and less exact."),
 ]
-Intact = Annotated[bool, typer.Option("--intact", help="A masked model reads the intact input, in one pass.")]
+IntactOption = Annotated[
+    bool, typer.Option("--intact", help="A masked model reads the intact input, in one pass.")
+]
 
 
-class Handling(StrEnum):
+class UnknownHandlingName(StrEnum):
     """What is done with tokens that a model does not know."""
 
     spread = "spread"
@@ -70,8 +75,8 @@ class Handling(StrEnum):
     error = "error"
 
 
-Unknown = Annotated[
-    Handling,
+UnknownOption = Annotated[
+    UnknownHandlingName,
     typer.Option(
         "--unknown",
         help="What is done with tokens that the model does not know. spread: each costs its [UNK] and its characters; "
@@ -87,7 +92,7 @@ class MetricName(StrEnum):
     bleu = "bleu"
 
 
-class Tokenization(StrEnum):
+class BleuTokenizationName(StrEnum):
     """sacrebleu's ways to cut a text into words."""
 
     t13a = "13a"
@@ -97,14 +102,16 @@ class Tokenization(StrEnum):
     none = "none"
 
 
-Judge = Annotated[MetricName, typer.Option("--metric", help="What choices are judged by.")]
-Tokenize = Annotated[Tokenization, typer.Option("--bleu-tokenize", help="sacrebleu's tokenizer, for BLEU.")]
-LowerBleu = Annotated[
+MetricOption = Annotated[MetricName, typer.Option("--metric", help="What choices are judged by.")]
+BleuTokenizationOption = Annotated[
+    BleuTokenizationName, typer.Option("--bleu-tokenize", help="sacrebleu's tokenizer, for BLEU.")
+]
+BleuLowercaseOption = Annotated[
     bool, typer.Option("--bleu-lowercase", help="sacrebleu lowers the case, for BLEU only.")
 ]
 
 
-def metric_named(name: MetricName, tokenize: Tokenization, lowercase: bool) -> Metric:
+def metric_named(name: MetricName, tokenize: BleuTokenizationName, lowercase: bool) -> Metric:
     """The metric of the options.
 
     Raises:
@@ -159,10 +166,10 @@ def progress(description: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: shown.update(task, completed=done, total=total)
 
 
-def say_unknown(model: str, share: UnknownShare | None, unknown: Handling) -> None:
+def say_unknown(model: str, share: UnknownShare | None, unknown: UnknownHandlingName) -> None:
     """A line on stderr where the model does not know some tokens."""
     if share is not None and share.tokens:
-        spread = unknown is Handling.spread and share.spread
+        spread = unknown is UnknownHandlingName.spread and share.spread
         how = "each costs its characters too" if spread else "each has the score of [UNK]"
         print(f"{model}: {share}; {how} (--unknown)", file=sys.stderr)
 

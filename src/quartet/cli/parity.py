@@ -12,7 +12,7 @@ import torch
 
 import quartet
 from quartet.errors import InputError
-from quartet.nbest.formats import Reading
+from quartet.nbest.formats import IngestedLists
 from quartet.nbest.rerank import Candidates, weight_grid
 from quartet.nbest.rescoring import RescoredLists
 from quartet.nbest.significance import measure, paired_bootstrap
@@ -29,7 +29,7 @@ WEIGHTS = ("model.onnx", "model.safetensors", "best.safetensors")
 def study(
     model: Path,
     exported: Path,
-    lists: Path | Reading,
+    lists: Path | IngestedLists,
     *,
     input_format: str | None = None,
     lm_weight: float | None = None,

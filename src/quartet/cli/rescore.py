@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from quartet.cli.options import (
-    Cache,
-    Device,
-    Handling,
-    Intact,
-    Judge,
-    LowerBleu,
+    BleuLowercaseOption,
+    BleuTokenizationName,
+    BleuTokenizationOption,
+    CacheOption,
+    DeviceOption,
+    IntactOption,
     MetricName,
-    Precision,
-    Products,
-    Scorer,
-    Tokenization,
-    Tokenize,
-    Unknown,
+    MetricOption,
+    PrecisionName,
+    PrecisionOption,
+    ScorerOption,
+    UnknownHandlingName,
+    UnknownOption,
     kept,
     metric_named,
     progress,
@@ -34,7 +34,7 @@ from quartet.paths import check_paths
 from quartet.streams import STDOUT, dash_is_stdin, dash_is_stdout
 
 if TYPE_CHECKING:
-    from quartet.nbest.formats import Files, Reading
+    from quartet.nbest.formats import IngestedLists, NBestFiles
     from quartet.nbest.rescoring import RescoredLists
 
 
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 SHOWN = 10
 
 
-class Numbers(StrEnum):
+class ScoreMeaningName(StrEnum):
     """What the numbers of a first pass are."""
 
     scores = "scores"
     costs = "costs"
 
 
-class Sum(StrEnum):
+class ScoreReductionName(StrEnum):
     """How a text's token log-probabilities make a score."""
 
     sum = "sum"
@@ -71,7 +71,7 @@ def rescore(
             readable=False,
         ),
     ],
-    model: Scorer = None,
+    model: ScorerOption = None,
     tune: Annotated[
         Path | None,
         typer.Option(
@@ -132,28 +132,28 @@ def rescore(
         ),
     ] = False,
     scores_are: Annotated[
-        Numbers | None,
+        ScoreMeaningName | None,
         typer.Option(
             help="What the first pass's numbers are: scores, larger is better, or costs [default: as the format says]."
         ),
     ] = None,
     scoring: Annotated[
-        Sum, typer.Option("--score", help="Sum or mean of a text's token log-probabilities.")
-    ] = Sum.sum,
-    metric: Judge = MetricName.wer,
-    bleu_tokenize: Tokenize = Tokenization.t13a,
-    bleu_lowercase: LowerBleu = False,
+        ScoreReductionName, typer.Option("--score", help="Sum or mean of a text's token log-probabilities.")
+    ] = ScoreReductionName.sum,
+    metric: MetricOption = MetricName.wer,
+    bleu_tokenize: BleuTokenizationOption = BleuTokenizationName.t13a,
+    bleu_lowercase: BleuLowercaseOption = False,
     lowercase: Annotated[
         bool | None, typer.Option(help="Lower the case of hypotheses and references [default: for WER].")
     ] = None,
     strip_punctuation: Annotated[
         bool | None, typer.Option(help="Drop their punctuation [default: for WER].")
     ] = None,
-    device: Device = "cpu",
-    precision: Precision = Products.fp32,
-    intact: Intact = False,
-    unknown: Unknown = Handling.spread,
-    cache: Cache = None,
+    device: DeviceOption = "cpu",
+    precision: PrecisionOption = PrecisionName.fp32,
+    intact: IntactOption = False,
+    unknown: UnknownOption = UnknownHandlingName.spread,
+    cache: CacheOption = None,
     shard: Annotated[
         str | None,
         typer.Option(
@@ -205,12 +205,12 @@ def rescore(
     sacrebleu REFS -i TEXTS.
     """
     import quartet
-    from quartet.nbest.formats import FORMATS, Files
+    from quartet.nbest.formats import FORMATS, NBestFiles
     from quartet.nbest.normalise import Normalisation
     from quartet.nbest.rerank import weight_grid
     from quartet.nbest.rescoring import default_normalisation
     from quartet.nbest.scores import texts_of
-    from quartet.nbest.shares import Share, score_share
+    from quartet.nbest.shares import WorkShare, score_share
     from quartet.scoring.unknown import UnknownTokensWarning, unknown_in
     from quartet.shipped import model_or_shipped
 
@@ -237,10 +237,10 @@ def rescore(
         usual.lowercase if lowercase is None else lowercase,
         usual.strip_punctuation if strip_punctuation is None else strip_punctuation,
     )
-    test_files = Files(nbest, weighted(scores, "--scores"), references, beam)
+    test_files = NBestFiles(nbest, weighted(scores, "--scores"), references, beam)
     sets = {"--nbest": test_files}
     if tune is not None:
-        sets["--tune"] = Files(tune, weighted(tune_scores, "--tune-scores"), tune_references, beam)
+        sets["--tune"] = NBestFiles(tune, weighted(tune_scores, "--tune-scores"), tune_references, beam)
     reference = model_or_shipped(model)
     check_paths(
         named_paths(sets),
@@ -251,12 +251,12 @@ def rescore(
         cache,
         reference,
     )
-    share = None if shard is None else Share.parse(shard, "--shard")
+    share = None if shard is None else WorkShare.parse(shard, "--shard")
     if share is not None and cache is None:
         raise InputError("--shard", "the scores would be lost", "give a --cache that all processes share")
     meaning: Literal["scores", "costs"] | None = None
     if scores_are is not None:
-        meaning = "costs" if scores_are is Numbers.costs else "scores"
+        meaning = "costs" if scores_are is ScoreMeaningName.costs else "scores"
     lists = {
         option: read_lists(input_format, files, skip_malformed, skip_missing, meaning)
         for option, files in sets.items()
@@ -303,7 +303,7 @@ def rescore(
         )
 
 
-def named_paths(sets: dict[str, Files]) -> list[tuple[str, Path | None]]:
+def named_paths(sets: dict[str, NBestFiles]) -> list[tuple[str, Path | None]]:
     """The files of the lists, each with the option that names it."""
     named: list[tuple[str, Path | None]] = []
     for option, files in sets.items():
@@ -338,11 +338,11 @@ def file_and_weight(text: str, option: str) -> tuple[Path, float]:
 
 def read_lists(
     name: str | None,
-    files: Files,
+    files: NBestFiles,
     skip: bool,
     skip_missing: bool,
     scores_are: Literal["scores", "costs"] | None,
-) -> Reading:
+) -> IngestedLists:
     """The lists, with lines on stderr for entries that were refused, and for lists that are missing."""
     from quartet.nbest.formats import read
 

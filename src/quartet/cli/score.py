@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from quartet.cli.options import (
-    Cache,
-    Device,
-    Handling,
-    Intact,
-    Precision,
-    Products,
-    Scorer,
-    Texts,
-    Unknown,
+    CacheOption,
+    DeviceOption,
+    IntactOption,
+    PrecisionName,
+    PrecisionOption,
+    ScorerOption,
+    TextsArgument,
+    UnknownHandlingName,
+    UnknownOption,
     check_scoring,
     kept,
     lines_of_input,
@@ -23,13 +23,13 @@ from quartet.cli.options import (
 
 
 def score(
-    texts: Texts = Path("-"),
-    model: Scorer = None,
-    device: Device = "cpu",
-    precision: Precision = Products.fp32,
-    intact: Intact = False,
-    unknown: Unknown = Handling.spread,
-    cache: Cache = None,
+    texts: TextsArgument = Path("-"),
+    model: ScorerOption = None,
+    device: DeviceOption = "cpu",
+    precision: PrecisionOption = PrecisionName.fp32,
+    intact: IntactOption = False,
+    unknown: UnknownOption = UnknownHandlingName.spread,
+    cache: CacheOption = None,
 ) -> None:
     """Print the log-probability of each line of a text, one a line, in nats (pseudo- for MLM and LAE)."""
     from quartet.scorers import open_scorer

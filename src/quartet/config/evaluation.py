@@ -16,7 +16,7 @@ VectorFormat = Literal["glove", "word2vec", "word2vec-binary"]
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Pretrained:
+class PretrainedEntry:
     """An entry of ``pretrained:``: a model that is trained already, on whatever text.
 
     ``source`` is the folder of a model that was trained here, of an export of one, or of a causal or masked language
@@ -27,7 +27,7 @@ class Pretrained:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Perplexity:
+class PerplexitySettings:
     """How test documents are scored.
 
     Attributes:
@@ -46,7 +46,7 @@ class Perplexity:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Word2Vec:
+class Word2VecSettings:
     """The baseline of word and text similarity, trained on the models' own tokens."""
 
     dimension: Count
@@ -58,7 +58,7 @@ class Word2Vec:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Vectors(Source):
+class VectorsEntry(Source):
     """An entry of ``vectors:``: a file of word vectors, a baseline of semantic similarity under the entry's name.
 
     Attributes:
@@ -71,7 +71,7 @@ class Vectors(Source):
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Runtime:
+class RuntimeSettings:
     """The speed benchmark of the first seed's models, all timed in turns.
 
     Attributes:
@@ -89,7 +89,7 @@ class Runtime:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Blimp:
+class BlimpSettings:
     """How much of BLiMP is scored.
 
     Attributes:
@@ -100,7 +100,7 @@ class Blimp:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Attention:
+class AttentionSettings:
     """Where the models' attention goes on test documents.
 
     Attributes:

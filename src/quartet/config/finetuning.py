@@ -15,11 +15,11 @@ from quartet.config.types import STRICT, Count, Positive, ProperShare, Share, Si
 #: of the outputs at the texts' own tokens, for models that were trained without looking at a special token.
 Pooling = Literal["cls", "mean"]
 #: ``paper``: as Bai et al. 2021 say; ``released``: as their code does. Each that is named is a training of its own.
-Positions = Literal["paper", "released"]
+QuestionPositions = Literal["paper", "released"]
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Finetune:
+class FinetuneSettings:
     """Fine-tuning a pre-trained model on a classification task, judged by cross-validation."""
 
     folds: Annotated[int, Field(ge=2)]
@@ -29,7 +29,7 @@ class Finetune:
     warmup: Share = 0.1
 
 
-class Point(NamedTuple):
+class GridPoint(NamedTuple):
     """One choice of the grid."""
 
     batch_size: int
@@ -38,7 +38,7 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class GridTraining:
     """One training: its learning rate falls to 0 over `epochs`, and it is read after some of them."""
 
     batch_size: int
@@ -47,12 +47,12 @@ class Plan:
     read_after: tuple[int, ...]
 
     @property
-    def points(self) -> list[Point]:
-        return [Point(self.batch_size, self.learning_rate, epochs) for epochs in self.read_after]
+    def points(self) -> list[GridPoint]:
+        return [GridPoint(self.batch_size, self.learning_rate, epochs) for epochs in self.read_after]
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Grid:
+class HyperparameterGrid:
     """The choices of one task; each is tried with each.
 
     The paper's (Bai et al. 2021, "General Language Understanding"): batches of 16, 24 and 32, rates of 2e-5, 3e-5 and
@@ -69,18 +69,18 @@ class Grid:
             if not values or list(values) != sorted(set(values)):
                 raise ValueError(f"{name} {list(values)} must hold one value at least, rising")
 
-    def plans(self, own_schedule: bool) -> list[Plan]:
-        """The trainings that try all of it, see `Protocol.own_schedule`."""
+    def plans(self, own_schedule: bool) -> list[GridTraining]:
+        """The trainings that try all of it, see `GlueProtocol.own_schedule`."""
         each = [(epochs, (epochs,)) for epochs in self.epochs]
         return [
-            Plan(batch_size, rate, epochs, read_after)
+            GridTraining(batch_size, rate, epochs, read_after)
             for batch_size, rate in product(self.batch_size, self.learning_rate)
             for epochs, read_after in (each if own_schedule else [(self.epochs[-1], self.epochs)])
         ]
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Protocol:
+class GlueProtocol:
     """What holds for all tasks and choices.
 
     Attributes:
@@ -108,24 +108,24 @@ class Protocol:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Glue(Protocol):
-    """Fine-tuning on the sets of the kind ``glue``: a :class:`Protocol`, and what is tried.
+class GlueSettings(GlueProtocol):
+    """Fine-tuning on the sets of the kind ``glue``: a :class:`GlueProtocol`, and what is tried.
 
     Attributes:
         default: the grid of a set that is not under `tasks`.
         tasks: the grids of others, by the set's name under ``tasks:`` of params.yaml.
     """
 
-    default: Grid
-    tasks: dict[str, Grid] = Field(default_factory=dict)
+    default: HyperparameterGrid
+    tasks: dict[str, HyperparameterGrid] = Field(default_factory=dict)
 
-    def grid(self, name: str) -> Grid:
+    def grid(self, name: str) -> HyperparameterGrid:
         """The grid of the set `name`."""
         return self.tasks.get(name, self.default)
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Nli:
+class NliSettings:
     """Siamese fine-tuning on entailment, see :mod:`quartet.training.siamese`.
 
     Attributes:
@@ -150,7 +150,7 @@ class Nli:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class QuestionTuning:
+class QuestionSettings:
     """Fine-tuning on questions about passages.
 
     Attributes:
@@ -166,7 +166,7 @@ class QuestionTuning:
     batch_size: Count
     learning_rate: Positive
     warmup: Share = 0.1
-    positions: tuple[Positions, ...] = ("paper",)
+    positions: tuple[QuestionPositions, ...] = ("paper",)
     max_length: Annotated[int, Field(ge=16)]
     train_limit: Size = 0
     judged_limit: Size = 0
@@ -177,7 +177,7 @@ class QuestionTuning:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Squad(QuestionTuning):
+class SquadSettings(QuestionSettings):
     """SQuAD; the defaults are those of the Segatron paper (Table 6), as far as it gives them, then BERT's.
 
     Attributes:
@@ -197,7 +197,7 @@ class Squad(QuestionTuning):
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Race(QuestionTuning):
+class RaceSettings(QuestionSettings):
     """RACE; the Segatron paper gives no settings for it: the defaults are those of its SQuAD, with fewer a batch."""
 
     epochs: Count = 4

@@ -249,7 +249,7 @@ class ModelConfig:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Model(ModelConfig):
+class ModelEntry(ModelConfig):
     """An entry of ``models:``: a :class:`ModelConfig` with what it is trained on and how."""
 
     corpus: Text

@@ -7,19 +7,19 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 from pydantic.dataclasses import dataclass
 
-from quartet.config.types import STRICT, Count, Positive, Scoring, Share, Text
+from quartet.config.types import STRICT, Count, Positive, ScoreReduction, Share, Text
 
 #: sacrebleu's ways to cut a text into words.
-Tokenization = Literal["13a", "intl", "char", "zh", "none"]
+BleuTokenization = Literal["13a", "intl", "char", "zh", "none"]
 #: What the numbers of a first pass are: larger is better, or smaller.
-Meaning = Literal["scores", "costs"]
+ScoreMeaning = Literal["scores", "costs"]
 #: What is done where a text has unknown tokens: it is refused; [UNK] has its own probability, and they are counted;
 #: each costs what its word does (see `quartet.scoring.unknown`), and they are counted.
-Handling = Literal["error", "warn", "spread"]
+UnknownHandling = Literal["error", "warn", "spread"]
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Weights:
+class WeightGrid:
     """A grid of interpolation weights."""
 
     start: Share
@@ -32,21 +32,21 @@ class Weights:
 
 
 def _exact_or_grid(value: object) -> object:
-    if not isinstance(value, dict | Weights) and value != "exact":
+    if not isinstance(value, dict | WeightGrid) and value != "exact":
         raise ValueError("exact, or a grid {start: ..., stop: ..., step: ...}, was expected")
     return value
 
 
 #: The weights that are tried: a grid, or all that there are.
-Tried = Annotated[
-    Annotated[Weights, Tag("[grid]")] | Annotated[Literal["exact"], Tag("[exact]")],
+TriedWeights = Annotated[
+    Annotated[WeightGrid, Tag("[grid]")] | Annotated[Literal["exact"], Tag("[exact]")],
     Discriminator(lambda value: "[exact]" if value == "exact" else "[grid]"),
     BeforeValidator(_exact_or_grid),
 ]
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Rerank:
+class RerankSettings:
     """Which weights are tried, and how token log-probabilities make a score.
 
     Attributes:
@@ -55,11 +55,11 @@ class Rerank:
         unknown: what is done with tokens that a model does not know, see `quartet.scoring.unknown`.
     """
 
-    weights: Tried
-    score: Scoring
+    weights: TriedWeights
+    score: ScoreReduction
     lengths: tuple[Count, ...]
     combine: tuple[tuple[Text, Text], ...]
-    unknown: Handling = "spread"
+    unknown: UnknownHandling = "spread"
 
     def __post_init__(self) -> None:
         if list(self.lengths) != sorted(set(self.lengths)):
@@ -70,7 +70,7 @@ class Rerank:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Normalise:
+class NormaliseSettings:
     """How hypotheses and references are made comparable."""
 
     lowercase: bool
@@ -113,11 +113,11 @@ class BleuSettings:
     """sacrebleu's settings of ``metric: bleu``."""
 
     lowercase: bool = False
-    tokenize: Tokenization = "13a"
+    tokenize: BleuTokenization = "13a"
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class NBestLists:
+class NBestEntry:
     """An entry of ``nbest:``: the weight is tuned on ``dev`` and applied to ``test``; ``origin`` is for the report.
 
     Attributes:
@@ -140,14 +140,14 @@ class NBestLists:
     test: OneOrSeveral
     metric: Literal["wer", "bleu"]
     bleu: BleuSettings = Field(default_factory=BleuSettings)
-    normalise: Normalise
+    normalise: NormaliseSettings
     beam: Count | None = None
     hypotheses: Count | None = None
-    score: Scoring | None = None
-    weights: Tried | None = None
+    score: ScoreReduction | None = None
+    weights: TriedWeights | None = None
     skip_malformed: bool = False
     skip_missing: bool = False
-    scores_are: Meaning | None = None
+    scores_are: ScoreMeaning | None = None
     origin: str = ""
 
     def __post_init__(self) -> None:

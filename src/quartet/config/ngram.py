@@ -84,7 +84,7 @@ class NgramConfig:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Ngram(TokenConfig, NgramConfig):
+class NgramEntry(TokenConfig, NgramConfig):
     """An entry of ``ngrams:``, estimated from the training split of ``corpus``.
 
     Attributes:

@@ -142,7 +142,7 @@ class RecogniserConfig:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Translator(TranslatorConfig):
+class TranslatorEntry(TranslatorConfig):
     """An entry of ``translators:``: a :class:`TranslatorConfig`, the parallel text it is trained on, and its search.
 
     Attributes:
@@ -177,7 +177,7 @@ class Translator(TranslatorConfig):
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Audio:
+class AudioSettings:
     """What is recognised; see :mod:`quartet.recognise.utterances` for the formats.
 
     Attributes:
@@ -195,10 +195,10 @@ class Audio:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Recogniser(RecogniserConfig):
+class RecogniserEntry(RecogniserConfig):
     """An entry of ``recognisers:``: a :class:`RecogniserConfig` and the audio that it makes lists of."""
 
-    audio: Audio
+    audio: AudioSettings
 
     @property
     def config(self) -> RecogniserConfig:

@@ -72,10 +72,10 @@ def _kind_form(value: Any) -> str:
 
 
 #: The kinds of raw text that one word names.
-Word = Literal["wikipedia", "text", "lines", "wikitext", "hub"]
+CorpusKindName = Literal["wikipedia", "text", "lines", "wikitext", "hub"]
 
-Kind: TypeAlias = Annotated[
-    Annotated[Word, Tag(WORD)] | Annotated[HubConfig, Tag(MAP)],
+CorpusKind: TypeAlias = Annotated[
+    Annotated[CorpusKindName, Tag(WORD)] | Annotated[HubConfig, Tag(MAP)],
     Discriminator(_kind_form),
     BeforeValidator(_hub),
 ]
@@ -105,7 +105,7 @@ def _as_written(split: SplitShares | None) -> object:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Corpus(Source):
+class CorpusEntry(Source):
     """An entry of ``corpora:``.
 
     Attributes:
@@ -115,7 +115,7 @@ class Corpus(Source):
         limit: the number of documents that are read (0: all); of each split where they are given.
     """
 
-    kind: Kind
+    kind: CorpusKind
     language: Text
     license: Text
     split: Annotated[SplitShares | None, BeforeValidator(_shares_or_given), PlainSerializer(_as_written)]
@@ -130,7 +130,7 @@ class Corpus(Source):
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Tokenizer:
+class TokenizerEntry:
     """An entry of ``tokenizers:``: trained on the training split of ``corpus``, or the vocabulary of a BERT.
 
     ``vocab_size`` and ``lowercase`` are for what is trained. ``source`` is for kind ``pretrained``: a folder or
@@ -177,7 +177,7 @@ def _punkt_form(value: Any) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Segmentation:
+class SegmentationSettings:
     """How NLTK's Punkt finds sentences.
 
     Attributes:
@@ -193,7 +193,7 @@ class Segmentation:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Executor:
+class ExecutorSettings:
     """Who segments and encodes text, and nothing about what comes out: no stage tracks it.
 
     Attributes:

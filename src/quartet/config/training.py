@@ -11,10 +11,10 @@ from quartet.config.types import STRICT, Count, Fraction, NotNegative, Positive,
 
 #: A step has as many tokens as so many sentences have in the mean, or exactly so many sentences.
 BatchBy = Literal["tokens", "sentences"]
-#: See `Trainer`.
-Spread = Literal["auto", "ddp", "fsdp"]
+#: See `TrainerSettings`.
+TrainingStrategy = Literal["auto", "ddp", "fsdp"]
 #: Of the last step, or of the lowest point of the validation curve.
-Weights = Literal["last", "best"]
+WeightsChoice = Literal["last", "best"]
 #: Settings of a training that change none of its weights: which are used, and how often they are kept meanwhile.
 IDLE = ("weights", "checkpoint_every")
 
@@ -75,7 +75,7 @@ class TrainingConfig:
     mask_probability: ProperShare = 0.15
     max_selected: Size = 0
     loss_on_specials: bool = False
-    weights: Weights = "last"
+    weights: WeightsChoice = "last"
 
     def __post_init__(self) -> None:
         if self.accumulate > self.batch_size:
@@ -90,7 +90,7 @@ class TrainingConfig:
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
-class Trainer:
+class TrainerSettings:
     """The machine that pre-trainings run on, and nothing about their outcome: no stage tracks it.
 
     Another machine goes on with a training that was stopped, and does not repeat one that is finished. The precision
@@ -105,7 +105,7 @@ class Trainer:
             Lightning starts the processes of this one machine.
     """
 
-    strategy: Spread = "auto"
+    strategy: TrainingStrategy = "auto"
     devices: Count = 1
     nodes: Count = 1
     launch: str = ""

@@ -26,7 +26,7 @@ Fraction = Annotated[float, Field(ge=0.0, lt=1.0)]
 #: A text that is not empty.
 Text = Annotated[str, Field(min_length=1)]
 #: A text's score: the sum of its tokens' log-probabilities, or their mean.
-Scoring = Literal["sum", "mean"]
+ScoreReduction = Literal["sum", "mean"]
 
 Part = TypeVar("Part")
 

@@ -56,7 +56,7 @@ class SentenceSource:
         self.seed = seed
         self.lengths = np.minimum(np.diff(corpus.sentence_offsets), self.room)
         self.cut = int((np.diff(corpus.sentence_offsets) - self.lengths).sum())
-        self._shapes = Shapes.of(self.lengths + 2, batch_size) if batch_by == "tokens" else None
+        self._shapes = BatchShapes.of(self.lengths + 2, batch_size) if batch_by == "tokens" else None
         self._epoch = -1
         self._batches: list[tuple[NDArray[np.int64], int]] = []
 
@@ -115,7 +115,7 @@ class SentenceSource:
         return [batches[index] for index in random.permutation(len(batches))]
 
 
-class Shapes:
+class BatchShapes:
     """How sentences are divided into batches of about equally many tokens, in few shapes.
 
     Sentences belong to the shortest shape that holds them. Those that do not fill a batch of their shape go on to the
@@ -133,7 +133,7 @@ class Shapes:
         self.steps = steps
 
     @classmethod
-    def of(cls, lengths: NDArray[np.int64], batch_size: int) -> Shapes:
+    def of(cls, lengths: NDArray[np.int64], batch_size: int) -> BatchShapes:
         """The shapes that pad a corpus least.
 
         Args:

@@ -22,7 +22,7 @@ FILES: dict[Form, str] = {"onnx": "model.onnx", "onnx-int8": "model.onnx", "fp16
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class LogprobDifference:
     """How far log-probabilities are from those of the model that was exported, in nats a token.
 
     Attributes:
@@ -48,7 +48,7 @@ class ExportCard:
 
     form: Form
     source: str
-    difference: Difference
+    difference: LogprobDifference
     made_with: dict[str, str]
     sha256: dict[str, str]
 

@@ -20,7 +20,7 @@ from quartet.config.model import POSITIONS, ModelConfig
 from quartet.errors import InputError
 from quartet.export.arithmetic import FLOAT, Arithmetic, Floats, log_sum
 from quartet.export.nodes import Nodes
-from quartet.export.places import Places
+from quartet.export.places import GraphPositions
 from quartet.models.network import Network
 from quartet.models.tta import TTA
 
@@ -68,7 +68,7 @@ class Graph:
         self.nodes = Nodes()
         self._state = {name: _array(tensor) for name, tensor in network.state_dict().items()}
         self.matrices = arithmetic(self.nodes, self._state["tokens.weight"])
-        self.places = Places(self.nodes, self.config, self._state)
+        self.places = GraphPositions(self.nodes, self.config, self._state)
         hidden_RD = self._tta(network) if isinstance(network, TTA) else self._encoder()
         self.nodes.rename(self.nodes.op("Reshape", hidden_RD, self.places.shape(self.config.dim)), VECTORS)
         self.nodes.rename(self._logprobs(hidden_RD), LOGPROBS)

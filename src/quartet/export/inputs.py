@@ -20,14 +20,14 @@ Bools = NDArray[np.bool_]
 
 #: ``own``: the text's tokens; ``scored``: those that its score adds up, for CLM the closing one too; ``first``,
 #: ``last``: the special token before or behind the text.
-Asked = Literal["own", "scored", "first", "last"]
+AskedTokens = Literal["own", "scored", "first", "last"]
 
 #: Tokens, padding included, that a graph is given at once.
 TOKEN_BUDGET = 512
 
 
 @dataclass(frozen=True)
-class Input:
+class GraphInput:
     """One row for the graph.
 
     Attributes:
@@ -46,7 +46,7 @@ class Input:
 
 
 @dataclass(frozen=True)
-class Laid:
+class GraphBatch:
     """A batch of inputs.
 
     Attributes:
@@ -73,8 +73,10 @@ def rows_of(texts: Sequence[str], tokenizer: TextTokenizer) -> list[Row]:
     return rows
 
 
-def inputs_of(rows: Sequence[Row], config: ModelConfig, asked: Asked, hide: bool) -> Iterator[Input]:
-    """The rows that ask once about each wanted token, as :class:`quartet.scoring.reading.Reader` reads texts.
+def inputs_of(
+    rows: Sequence[Row], config: ModelConfig, asked: AskedTokens, hide: bool
+) -> Iterator[GraphInput]:
+    """The rows that ask once about each wanted token, as :class:`quartet.scoring.reading.NetworkReader` reads texts.
 
     Args:
         hide: each wanted token in a copy of its own.
@@ -99,12 +101,12 @@ def inputs_of(rows: Sequence[Row], config: ModelConfig, asked: Asked, hide: bool
         if hide:
             for number, column in enumerate(columns):
                 one = slice(number, number + 1)
-                yield Input(window.text, row, columns[one], places[one], int(column))
+                yield GraphInput(window.text, row, columns[one], places[one], int(column))
         elif len(columns):
-            yield Input(window.text, row, columns, places)
+            yield GraphInput(window.text, row, columns, places)
 
 
-def batches(inputs: Iterator[Input]) -> Iterator[Laid]:
+def batches(inputs: Iterator[GraphInput]) -> Iterator[GraphBatch]:
     """Inputs of like length together, longest first, at most TOKEN_BUDGET tokens at once (or one input)."""
     ordered = sorted(inputs, key=lambda one: -len(one.row.ids))
     at = 0
@@ -114,7 +116,7 @@ def batches(inputs: Iterator[Input]) -> Iterator[Laid]:
         at += size
 
 
-def _lay(group: list[Input]) -> Laid:
+def _lay(group: list[GraphInput]) -> GraphBatch:
     batch = collate([one.row for one in group], TextTokenizer.pad_id)
     targets_BT = batch.ids_BT.numpy()
     ids_BT = targets_BT.copy()
@@ -123,7 +125,7 @@ def _lay(group: list[Input]) -> Laid:
         asked_BT[number, one.columns] = True
         if one.hidden is not None:
             ids_BT[number, one.hidden] = TextTokenizer.mask_id
-    return Laid(
+    return GraphBatch(
         {"ids": ids_BT, "real": batch.real_BT.numpy(), "positions": batch.positions_BTP.numpy()},
         targets_BT,
         asked_BT,

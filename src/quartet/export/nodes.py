@@ -17,7 +17,7 @@ OPSET = 20
 IR_VERSION = 9
 
 #: By name, a type and the axes, each a size or the name of one that is free.
-Described = Mapping[str, tuple[type[np.generic], Sequence[str | int]]]
+ValueTypes = Mapping[str, tuple[type[np.generic], Sequence[str | int]]]
 
 
 class Nodes:
@@ -62,11 +62,11 @@ class Nodes:
         """Give a result the name of an output."""
         self._nodes.append(self._onnx.helper.make_node("Identity", [result], [name]))
 
-    def write(self, path: Path, inputs: Described, outputs: Described) -> None:
+    def write(self, path: Path, inputs: ValueTypes, outputs: ValueTypes) -> None:
         """Check the graph and write it."""
         helper = self._onnx.helper
 
-        def described(values: Described) -> list[Any]:
+        def described(values: ValueTypes) -> list[Any]:
             return [
                 helper.make_tensor_value_info(
                     name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), list(axes)

@@ -16,7 +16,7 @@ from quartet.text.tokenizer import SPECIALS, UNKNOWN_ID
 INT64 = 7
 
 
-class Places:
+class GraphPositions:
     """What follows from the inputs and the position tables. Shape letters as in :mod:`quartet.export.graph`.
 
     Attributes:

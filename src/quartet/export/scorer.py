@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from quartet.arguments import checked_texts
 from quartet.errors import InputError
 from quartet.export.card import ExportCard
-from quartet.export.inputs import Asked, Laid, batches, inputs_of, rows_of
+from quartet.export.inputs import AskedTokens, GraphBatch, batches, inputs_of, rows_of
 from quartet.models.checkpoint import ModelCard
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED
@@ -27,7 +27,7 @@ from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_tokenizer
 from quartet.text.tokenizer import TextTokenizer
 
 #: The readings of `embed`; the embedding layer and the bare table are not among a graph's outputs.
-READINGS: dict[Layer, Asked] = {"context": "own", "first": "first", "last": "last"}
+READINGS: dict[Layer, AskedTokens] = {"context": "own", "first": "first", "last": "last"}
 
 
 class ExportedLM(ScoresTexts):
@@ -147,7 +147,7 @@ class ExportedLM(ScoresTexts):
             means.add(laid.texts_N, vectors_BTD[laid.asked_BT])
         return means.means()
 
-    def _run(self, output: str, laid: Laid, targets_BT: NDArray[np.int64]) -> NDArray[np.float32]:
+    def _run(self, output: str, laid: GraphBatch, targets_BT: NDArray[np.int64]) -> NDArray[np.float32]:
         feed = {"targets": targets_BT, **laid.feed}
         given = {name: values for name, values in feed.items() if name in self._inputs}
         found: NDArray[np.float32] = self.session.run([output], given)[0]

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from quartet.arguments import check_choice
-from quartet.config.training import Weights
+from quartet.config.training import WeightsChoice
 from quartet.errors import InputError
 from quartet.export.arithmetic import Arithmetic, Float32, Int8
-from quartet.export.card import EXPORT, FILES, Difference, ExportCard, Form
+from quartet.export.card import EXPORT, FILES, ExportCard, Form, LogprobDifference
 from quartet.export.folder import is_export, open_files
 from quartet.export.graph import Graph, check_exportable
 from quartet.export.half import write_half
@@ -41,7 +41,7 @@ OWN_FILES = {EXPORT, CONFIG, TOKENIZER, *FILES.values()}
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportResult:
     """What was written.
 
     Attributes:
@@ -55,7 +55,9 @@ class Exported:
     bytes: int
 
 
-def export(source: str | Path, out: str | Path, form: Form, weights: Weights | None = None) -> Exported:
+def export(
+    source: str | Path, out: str | Path, form: Form, weights: WeightsChoice | None = None
+) -> ExportResult:
     """Write a trained model in another form, with its card and tokenizer: a folder that ``quartet.load`` opens.
 
     Args:
@@ -84,7 +86,7 @@ def export(source: str | Path, out: str | Path, form: Form, weights: Weights | N
         card = ExportCard(
             form=form,
             source=model.fingerprint,
-            difference=Difference(tokens=0, largest=0.0, mean=0.0),
+            difference=LogprobDifference(tokens=0, largest=0.0, mean=0.0),
             made_with=_versions(form),
             sha256={file: sha256(temporary / file) for file in (CONFIG, TOKENIZER, name)},
         )
@@ -93,7 +95,7 @@ def export(source: str | Path, out: str | Path, form: Form, weights: Weights | N
         card.save(temporary)
         size = (temporary / name).stat().st_size
     source_size = (source / WEIGHTS[model.card.training.weights]).stat().st_size
-    return Exported(card, out / name, source_size, size)
+    return ExportResult(card, out / name, source_size, size)
 
 
 def _check_place(source: Path, out: Path) -> None:
@@ -109,7 +111,7 @@ def _check_place(source: Path, out: Path) -> None:
         raise InputError(out, reason, "move it away, or name a new folder")
 
 
-def _difference(model: LanguageModel, exported: LanguageModel | ExportedLM, form: Form) -> Difference:
+def _difference(model: LanguageModel, exported: LanguageModel | ExportedLM, form: Form) -> LogprobDifference:
     """How far the log-probabilities of made-up texts are apart; an MLM reads them intact, as its graph does.
 
     Raises:
@@ -118,7 +120,7 @@ def _difference(model: LanguageModel, exported: LanguageModel | ExportedLM, form
     texts = made_up(model)
     ours, theirs = (np.concatenate(one.token_logprobs(texts, masked=False)) for one in (model, exported))
     apart = np.abs(ours - theirs)
-    found = Difference(tokens=len(apart), largest=float(apart.max()), mean=float(apart.mean()))
+    found = LogprobDifference(tokens=len(apart), largest=float(apart.max()), mean=float(apart.mean()))
     if not np.isfinite(found.mean) or (form == "onnx" and found.largest > TOLERANCE):
         raise InputError(
             model.name,

@@ -59,7 +59,7 @@ def summed_cross_entropy(
         return plain_cross_entropy(hidden_ND, weight_VD, bias_V, targets_N, label_smoothing)
     device = hidden_ND.device.type
     dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else hidden_ND.dtype
-    loss: Tensor = _Summed.apply(  # type: ignore[no-untyped-call]
+    loss: Tensor = _SummedCrossEntropy.apply(  # type: ignore[no-untyped-call]
         hidden_ND, weight_VD, bias_V, targets_N, dtype, label_smoothing, compiled
     )
     return loss
@@ -75,7 +75,7 @@ def plain_cross_entropy(
     return F.cross_entropy(logits_NV, targets_N, reduction="sum", label_smoothing=label_smoothing)
 
 
-class _Summed(torch.autograd.Function):
+class _SummedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,

@@ -31,7 +31,7 @@ def kept(x: Tensor, p: float) -> Tensor:
     return mask.mul_(1.0 / (1.0 - rate(p)))
 
 
-class _Dropped(torch.autograd.Function):
+class _DropoutFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, p: float) -> Tensor:
         factor = kept(x, p)
@@ -53,5 +53,5 @@ class Dropout(nn.Dropout):
             return x
         if not (0 < rate(self.p) < 1 and x.is_cpu) or torch.compiler.is_compiling() or is_plain():
             return super().forward(x)
-        output: Tensor = _Dropped.apply(x, self.p)  # type: ignore[no-untyped-call]
+        output: Tensor = _DropoutFunction.apply(x, self.p)  # type: ignore[no-untyped-call]
         return output

@@ -99,7 +99,7 @@ def linear(x: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor
         with torch.autocast("cpu", enabled=False):
             return linear(x.bfloat16(), weight_OI.bfloat16(), bias_O)
     if _is_imitated(x):
-        imitated: Tensor = _Linear.apply(x, weight_OI, bias_O)  # type: ignore[no-untyped-call]
+        imitated: Tensor = _LinearFunction.apply(x, weight_OI, bias_O)  # type: ignore[no-untyped-call]
         return imitated
     if x.dtype != torch.float32:
         return F.linear(x, weight_OI, bias_O)
@@ -107,11 +107,11 @@ def linear(x: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor
         return product(x, weight_OI, bias_O)
     if is_intel() or not has_avx512():
         return F.linear(x, weight_OI, bias_O)
-    output: Tensor = _Linear.apply(x, weight_OI, bias_O)  # type: ignore[no-untyped-call]
+    output: Tensor = _LinearFunction.apply(x, weight_OI, bias_O)  # type: ignore[no-untyped-call]
     return output
 
 
-class _Linear(torch.autograd.Function):
+class _LinearFunction(torch.autograd.Function):
     """All three products by the functions above."""
 
     @staticmethod

@@ -1,6 +1,7 @@
 """Keys, values and first queries of T-TA looked up: as its inputs are isolated, no text is needed to know them.
 
-The plain twin is the network's own forward pass, which multiplies them: `Tables` gives None where that is to be taken.
+The plain twin is the network's own forward pass, which multiplies them: `ProjectionTables` gives None
+where that is to be taken.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ LARGEST = 512 * 2**20
 BLOCK = 64
 
 
-class Maps(Protocol):
+class ProjectionMaps(Protocol):
     """What an attention makes queries, keys and values by."""
 
     @property
@@ -38,7 +39,7 @@ class Maps(Protocol):
     def value(self) -> nn.Linear: ...
 
 
-class Places(Protocol):
+class PositionTables(Protocol):
     """The tables of positions."""
 
     def rows(self) -> list[Tensor]:
@@ -46,7 +47,7 @@ class Places(Protocol):
 
 
 @dataclass(frozen=True)
-class Inputs:
+class ProjectionInputs:
     """What keys and values are made of: W norm(x + p) + b for a token's row x, its positions' rows p, and the maps.
 
     Attributes:
@@ -55,10 +56,10 @@ class Inputs:
 
     tokens: nn.Module
     vocabulary: int
-    positions: Places
+    positions: PositionTables
     norm: nn.LayerNorm | None
     first_query: Callable[[Tensor], Tensor]
-    attentions: Sequence[Maps]
+    attentions: Sequence[ProjectionMaps]
 
     @property
     def maps(self) -> list[nn.Linear]:
@@ -74,7 +75,7 @@ class Inputs:
 
 
 @dataclass(frozen=True)
-class Known:
+class PrecomputedProjections:
     """What is known of texts before they are read.
 
     Attributes:
@@ -87,7 +88,7 @@ class Known:
     first: tuple[Tensor, Tensor] | None
 
 
-class Tables:
+class ProjectionTables:
     """Keys and values of all layers as sums of rows, kept until a weight that they are of changes.
 
     The map of a centred sum is the sum of the maps of its centred terms, and the norm divides by one number a token. So
@@ -97,15 +98,15 @@ class Tables:
     """
 
     def __init__(self) -> None:
-        self._kept: tuple[tuple[tuple[int, int], ...], _Table] | None = None
+        self._kept: tuple[tuple[tuple[int, int], ...], _ProjectionTable] | None = None
         self._lock = threading.Lock()
 
-    def __reduce__(self) -> tuple[type[Tables], tuple[()]]:
+    def __reduce__(self) -> tuple[type[ProjectionTables], tuple[()]]:
         return type(self), ()  # a copy of the network makes its own
 
     def __call__(
-        self, inputs: Inputs, ids_BT: Tensor, places: Sequence[Tensor], x_BTD: Tensor
-    ) -> Known | None:
+        self, inputs: ProjectionInputs, ids_BT: Tensor, places: Sequence[Tensor], x_BTD: Tensor
+    ) -> PrecomputedProjections | None:
         """What is known of texts with these ids; None where it is to be multiplied instead.
 
         That is where gradients are asked for, where products are of another type than the weights, where the rows would
@@ -134,23 +135,23 @@ class Tables:
             with self._lock, torch.inference_mode():
                 kept = self._kept
                 if kept is None or kept[0] != now:
-                    self._kept = kept = (now, _Table(inputs))
+                    self._kept = kept = (now, _ProjectionTable(inputs))
                 kept[1].add(inputs, ids_BT)
         parts = kept[1].sums(inputs, ids_BT, places, x_BTD).chunk(2 * len(inputs.attentions), dim=-1)
-        return Known(list(zip(parts[::2], parts[1::2], strict=True)), kept[1].first(places))
+        return PrecomputedProjections(list(zip(parts[::2], parts[1::2], strict=True)), kept[1].first(places))
 
     def forget(self) -> None:
         """Let everything go."""
         self._kept = None
 
 
-class _Table:
+class _ProjectionTable:
     """The rows of one state of the weights: the constant c, the parts of the positions, those of the tokens.
 
     A token's row is made when it is first seen. The first queries have a table of their own.
     """
 
-    def __init__(self, inputs: Inputs) -> None:
+    def __init__(self, inputs: ProjectionInputs) -> None:
         self._weight_ED = torch.cat([one.weight for one in inputs.maps])
         constant_E = torch.cat([one.bias for one in inputs.maps])
         if inputs.norm is not None:
@@ -174,7 +175,7 @@ class _Table:
         """Whether all these tokens have their rows. On a GPU all tokens get them at once, since to ask is to wait."""
         return self._complete or (ids_BT.is_cpu and bool(self._seen_V[ids_BT].all()))
 
-    def add(self, inputs: Inputs, ids_BT: Tensor) -> None:
+    def add(self, inputs: ProjectionInputs, ids_BT: Tensor) -> None:
         """Make the rows of these tokens, and of those in one block with them."""
         if self.has(ids_BT):
             return
@@ -188,7 +189,9 @@ class _Table:
             self._seen_V[rows] = True
         self._complete = bool(self._seen_V.all())
 
-    def sums(self, inputs: Inputs, ids_BT: Tensor, places: Sequence[Tensor], x_BTD: Tensor) -> Tensor:
+    def sums(
+        self, inputs: ProjectionInputs, ids_BT: Tensor, places: Sequence[Tensor], x_BTD: Tensor
+    ) -> Tensor:
         """(B, T, 2 L D): each token's rows, weighted by r, and the constant's, by 1."""
         varied = [start + found for start, found in zip(self._starts, [*places, ids_BT], strict=True)]
         rows_BTR = torch.stack([torch.zeros_like(ids_BT), *varied], dim=-1)
@@ -212,7 +215,7 @@ class _Table:
         query_BTD, mapped_BTD = F.embedding(places[0], self._first_RE).chunk(2, dim=-1)
         return query_BTD, mapped_BTD
 
-    def _part(self, inputs: Inputs, rows_RD: Tensor) -> Tensor:
+    def _part(self, inputs: ProjectionInputs, rows_RD: Tensor) -> Tensor:
         """W' x' of rows x."""
         if inputs.norm is not None:
             rows_RD = rows_RD - rows_RD.mean(dim=-1, keepdim=True)

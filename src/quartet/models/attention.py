@@ -15,7 +15,7 @@ from quartet.kernels.linear import Linear
 
 
 @dataclass(frozen=True)
-class Visible:
+class VisibleKeys:
     """Which keys each query may see, the same in all layers.
 
     A query that may see none is shown all of them, and what it gathers is then put to zero: so no gradient reaches the
@@ -30,7 +30,7 @@ class Visible:
     some_B1T1: Tensor | None
 
     @classmethod
-    def of(cls, allowed_B1TS: Tensor) -> Visible:
+    def of(cls, allowed_B1TS: Tensor) -> VisibleKeys:
         """From True where query t may see key s, broadcastable."""
         some_B1T1 = allowed_B1TS.any(dim=-1, keepdim=True)
         if some_B1T1.is_cpu and not torch.compiler.is_compiling() and bool(some_B1T1.all()):
@@ -54,7 +54,7 @@ class MultiHeadAttention(nn.Module):
         self.output = Linear(config.dim, config.dim)
 
     def forward(
-        self, query_BTD: Tensor, source_BSD: Tensor, visible: Visible | None, causal: bool = False
+        self, query_BTD: Tensor, source_BSD: Tensor, visible: VisibleKeys | None, causal: bool = False
     ) -> Tensor:
         """Attend from each query to the source.
 
@@ -73,7 +73,7 @@ class MultiHeadAttention(nn.Module):
         q_BTD: Tensor,
         k_BSD: Tensor,
         v_BSD: Tensor,
-        visible: Visible | None,
+        visible: VisibleKeys | None,
         causal: bool = False,
     ) -> Tensor:
         """The same from projected queries, keys and values."""
@@ -120,7 +120,7 @@ class PostNormLayer(nn.Module):
         self.dropout = Dropout(config.dropout)
 
     def forward(
-        self, query_BTD: Tensor, source_BSD: Tensor, visible: Visible | None, causal: bool = False
+        self, query_BTD: Tensor, source_BSD: Tensor, visible: VisibleKeys | None, causal: bool = False
     ) -> Tensor:
         return self.joined(query_BTD, self.attention(query_BTD, source_BSD, visible, causal))
 

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from quartet.config.model import ModelConfig
-from quartet.config.training import TrainingConfig, Weights
+from quartet.config.training import TrainingConfig, WeightsChoice
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, read_json, write_json
 from quartet.models.architectures import build_for
@@ -25,7 +25,7 @@ from quartet.text.tokenizer import TextTokenizer
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 
 #: The weights after the last step, and those at the lowest point of the validation curve.
-WEIGHTS: dict[Weights, str] = {"last": "model.safetensors", "best": "best.safetensors"}
+WEIGHTS: dict[WeightsChoice, str] = {"last": "model.safetensors", "best": "best.safetensors"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class ModelCard:
 
 
 def save_model(
-    folder: Path, weights: dict[Weights, dict[str, Tensor]], card: ModelCard, tokenizer: TextTokenizer
+    folder: Path, weights: dict[WeightsChoice, dict[str, Tensor]], card: ModelCard, tokenizer: TextTokenizer
 ) -> None:
     """Write the four files into an existing folder.
 

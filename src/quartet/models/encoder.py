@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from quartet.config.model import ModelConfig
 from quartet.kernels.dropout import Dropout
-from quartet.models.attention import PostNormLayer, Visible
+from quartet.models.attention import PostNormLayer, VisibleKeys
 from quartet.models.network import Memory, Network
 from quartet.models.positions import AbsolutePositions
 
@@ -56,11 +56,11 @@ class Encoder(Network):
         output_B1D: Tensor = last(query_B1D, x_BTD, visible)
         return output_B1D[:, 0]
 
-    def _visible(self, real_BT: Tensor) -> Visible | None:
+    def _visible(self, real_BT: Tensor) -> VisibleKeys | None:
         """Padding stands on the right, so a causal query never sees any; a batch without padding needs no mask.
 
         On a GPU every batch has one: to ask would take longer.
         """
         if self.causal or (real_BT.is_cpu and bool(real_BT.all())):
             return None
-        return Visible.of(real_BT[:, None, None, :])
+        return VisibleKeys.of(real_BT[:, None, None, :])

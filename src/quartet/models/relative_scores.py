@@ -35,7 +35,7 @@ def exact_scores(phases: RelativePhases, positions_BSP: Tensor, tokens: int) -> 
     of 64 and 150). On a GPU neither was measured; a rotation is one product, and needs no look at the data first.
     """
     if positions_BSP.device.type == "cpu" and not is_plain():
-        return Tables.of(phases, positions_BSP, tokens)
+        return OffsetTables.of(phases, positions_BSP, tokens)
     return Rotations.of(phases, positions_BSP, tokens)
 
 
@@ -68,7 +68,7 @@ class Rotations:
 
 
 @dataclass(frozen=True)
-class Table:
+class OffsetTable:
     """One kind of position: the phases of every offset that occurs, and which of them each pair has.
 
     Attributes:
@@ -83,16 +83,16 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Tables:
+class OffsetTables:
     """(q + v) . W_R R for each offset that occurs, looked up by every pair.
 
     A window has S distances, and few differences of sentences or paragraphs.
     """
 
-    kinds: list[Table]
+    kinds: list[OffsetTable]
 
     @classmethod
-    def of(cls, phases: RelativePhases, positions_BSP: Tensor, tokens: int) -> Tables:
+    def of(cls, phases: RelativePhases, positions_BSP: Tensor, tokens: int) -> OffsetTables:
         """Of the queries at the last `tokens` of S places."""
         places = positions_BSP.shape[1]
         seen_TS = torch.ones(tokens, places, dtype=torch.bool, device=positions_BSP.device).tril(
@@ -105,7 +105,7 @@ class Tables:
             least, most = offset_BTS.aminmax()
             offsets_N = torch.arange(int(least), int(most) + 1, device=positions_BSP.device)
             phases_NC = RelativePhases.keys(offsets_N[:, None] * frequencies_F)
-            kinds.append(Table(columns_C, phases_NC, offset_BTS - least))
+            kinds.append(OffsetTable(columns_C, phases_NC, offset_BTS - least))
         return cls(kinds)
 
     def scores(self, query_BTHK: Tensor, weight_HKD: Tensor) -> Tensor:

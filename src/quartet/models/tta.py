@@ -8,8 +8,8 @@ from torch.nn import functional as F
 
 from quartet.config.model import ModelConfig
 from quartet.kernels.dropout import Dropout
-from quartet.kernels.tta_tables import Inputs, Tables
-from quartet.models.attention import PostNormLayer, Visible
+from quartet.kernels.tta_tables import ProjectionInputs, ProjectionTables
+from quartet.models.attention import PostNormLayer, VisibleKeys
 from quartet.models.network import Memory, Network
 from quartet.models.positions import AbsolutePositions
 from quartet.text.tokenizer import is_own
@@ -46,7 +46,7 @@ class TTA(Network):
         self.embedding_norm = nn.LayerNorm(config.dim, eps=config.norm_epsilon)
         self.dropout = Dropout(config.dropout)
         self.layers = nn.ModuleList(PostNormLayer(config) for _ in range(config.layers))
-        self._tables = Tables()
+        self._tables = ProjectionTables()
         self.initialise()
         self.positions.initialise(config)
 
@@ -92,7 +92,9 @@ class TTA(Network):
         if not self.training:
             norm = self.embedding_norm if self.config.tta.normalise_inputs else None
             attentions = [layer.attention for layer in layers]
-            inputs = Inputs(self.tokens, self.vocabulary, self.positions, norm, self.first_query, attentions)
+            inputs = ProjectionInputs(
+                self.tokens, self.vocabulary, self.positions, norm, self.first_query, attentions
+            )
             known = self._tables(inputs, ids_BT, places, x_BTD)
         visible = self._visible(ids_BT, real_BT, columns)
         if known is None:
@@ -113,9 +115,9 @@ class TTA(Network):
         outer = ids_BT.shape[1] - query_BTD.shape[1]
         return F.pad(query_BTD, (0, 0, min(1, outer), max(0, outer - 1)))
 
-    def _visible(self, ids_BT: Tensor, real_BT: Tensor, columns: slice) -> Visible:
+    def _visible(self, ids_BT: Tensor, real_BT: Tensor, columns: slice) -> VisibleKeys:
         """What the queries at some columns may see."""
-        return Visible.of((self.others(ids_BT) & real_BT[:, None, None, :])[:, :, columns])
+        return VisibleKeys.of((self.others(ids_BT) & real_BT[:, None, None, :])[:, :, columns])
 
     def others(self, ids_BT: Tensor) -> Tensor:
         """(B or 1, 1, T, T) True where key s may be seen by query t: another token, or a token of another word."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from quartet.config.nbest import Tokenization
+from quartet.config.nbest import BleuTokenization
 from quartet.nbest.metrics import Counts
 from quartet.statistics.intervals import Floats
 
@@ -39,7 +39,7 @@ class Bleu:
     """
 
     lowercase: bool = False
-    tokenize: Tokenization = "13a"
+    tokenize: BleuTokenization = "13a"
     name: ClassVar[str] = "bleu"
     better: ClassVar[int] = 1
     columns: ClassVar[int] = 2 + 2 * ORDER

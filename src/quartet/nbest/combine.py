@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quartet.nbest.rerank import Best, Candidates, Reranking, check_tunable, tune_and_apply
+from quartet.nbest.rerank import BestWeight, Candidates, Reranking, check_tunable, tune_and_apply
 from quartet.statistics.intervals import Floats
 
 
@@ -45,7 +45,7 @@ def combine(
         ValueError: the two did not score the same lists.
     """
     check_tunable(dev[0].lists, test[0].lists)
-    found: dict[float, Best] = {
+    found: dict[float, BestWeight] = {
         float(share): dev[0].mixed(dev[1], float(share)).best(weights) for share in shares
     }
 

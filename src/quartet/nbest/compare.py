@@ -12,14 +12,14 @@ from rapidfuzz.distance import Levenshtein
 from quartet.errors import InputError
 from quartet.nbest.metrics import Metric
 from quartet.nbest.rerank import Selection
-from quartet.nbest.rescored import Rescored
-from quartet.nbest.significance import Comparison, measure, paired_bootstrap
+from quartet.nbest.rescored import RescoredLine
+from quartet.nbest.significance import PairedComparison, measure, paired_bootstrap
 from quartet.nbest.word_errors import words
 from quartet.results import Measure
 
 
 @dataclass(frozen=True)
-class Words:
+class WordChanges:
     """Words of the references that only one of two systems has right.
 
     Attributes:
@@ -35,7 +35,7 @@ class Words:
 
 
 @dataclass(frozen=True)
-class Systems:
+class SystemComparison:
     """System b against system a.
 
     Attributes:
@@ -52,15 +52,17 @@ class Systems:
     without_reference: int
     a: Measure
     b: Measure
-    comparison: Comparison
+    comparison: PairedComparison
     wins: int
     losses: int
     ties: int
     same: int
-    words: Words
+    words: WordChanges
 
 
-def compare(a: Sequence[Rescored], b: Sequence[Rescored], metric: Metric, samples: int, seed: int) -> Systems:
+def compare(
+    a: Sequence[RescoredLine], b: Sequence[RescoredLine], metric: Metric, samples: int, seed: int
+) -> SystemComparison:
     """Compare the choices of two systems for the same utterances, in whichever order each wrote them.
 
     Raises:
@@ -75,7 +77,7 @@ def compare(a: Sequence[Rescored], b: Sequence[Rescored], metric: Metric, sample
     selections = [Selection(chosen, counts[:, place], metric) for place in (0, 1)]
     gains = metric.merit(counts[:, 1]) - metric.merit(counts[:, 0])
     first, second = (measure(selection, samples, seed) for selection in selections)
-    return Systems(
+    return SystemComparison(
         utterances=len(known),
         without_reference=len(pairs) - len(known),
         a=first,
@@ -89,7 +91,7 @@ def compare(a: Sequence[Rescored], b: Sequence[Rescored], metric: Metric, sample
     )
 
 
-def changed_words(texts: Sequence[tuple[str, str, str]]) -> Words:
+def changed_words(texts: Sequence[tuple[str, str, str]]) -> WordChanges:
     """Word by word along each reference, from (reference, a's text, b's text)."""
     fixed: Counter[tuple[str, str]] = Counter()
     broken: Counter[tuple[str, str]] = Counter()
@@ -104,7 +106,7 @@ def changed_words(texts: Sequence[tuple[str, str, str]]) -> Words:
                 broken[word, in_b] += 1
         added += max(0, extra_b - extra_a)
         dropped += max(0, extra_a - extra_b)
-    return Words(fixed, broken, added, dropped)
+    return WordChanges(fixed, broken, added, dropped)
 
 
 def _along(target: list[str], text: list[str]) -> tuple[list[str], int]:
@@ -119,7 +121,7 @@ def _along(target: list[str], text: list[str]) -> tuple[list[str], int]:
     return found, extra
 
 
-def _pairs(a: Sequence[Rescored], b: Sequence[Rescored]) -> list[tuple[str | None, str, str]]:
+def _pairs(a: Sequence[RescoredLine], b: Sequence[RescoredLine]) -> list[tuple[str | None, str, str]]:
     """(reference, a's choice, b's choice) of each utterance, in the order of a."""
     others = {one.utterance: one for one in b}
     own = {one.utterance for one in a}

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from quartet.nbest.metrics import Counts, Table
+from quartet.nbest.metrics import Counts, CountTable
 from quartet.statistics.intervals import Floats, Ints
 
 #: A range of lambda that ends at 0 or at infinity is taken to end at its other bound divided or multiplied by this.
@@ -60,7 +60,7 @@ class LineSearch:
         table: the counts of the same lists. Lists without a reference change no figure and are left out.
     """
 
-    def __init__(self, first_pass: Floats, lm: Floats, table: Table) -> None:
+    def __init__(self, first_pass: Floats, lm: Floats, table: CountTable) -> None:
         self._metric = table.metric
         zero = table.offsets[:-1]  # weight 0 is the first pass itself: the first hypothesis of each list
         start, lambdas, before, after = envelopes(first_pass, lm, table.offsets)

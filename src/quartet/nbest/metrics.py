@@ -53,7 +53,7 @@ class Metric(Protocol):
 
 
 @dataclass(frozen=True)
-class Table:
+class CountTable:
     """The counts of a whole set of U lists with H hypotheses, flat.
 
     Attributes:
@@ -71,7 +71,7 @@ class Table:
     referenced: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, lists: Iterable[NBest], metric: Metric) -> Table:
+    def of(cls, lists: Iterable[NBest], metric: Metric) -> CountTable:
         """Hold every hypothesis of the lists against its reference."""
         offsets, counts, merit, referenced = [0], [], [], []
         for one in lists:

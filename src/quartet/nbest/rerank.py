@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from quartet.errors import InputError
 from quartet.nbest.line_search import LineSearch
-from quartet.nbest.metrics import Counts, Metric, Table
+from quartet.nbest.metrics import Counts, CountTable, Metric
 from quartet.nbest.types import NBest
 from quartet.nbest.word_errors import WordErrorRate
 from quartet.statistics.intervals import Floats
@@ -61,7 +61,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Curve:
+class WeightCurve:
     """A metric for each weight: `weights` (W,) ascending, `values` (W,), `better` the sign of a better value."""
 
     weights: Floats
@@ -80,12 +80,12 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Best:
+class BestWeight:
     """The best weight of a set of lists, the metric there, and the curve that shows it."""
 
     weight: float
     value: float
-    curve: Curve
+    curve: WeightCurve
 
 
 class Candidates:
@@ -101,7 +101,7 @@ class Candidates:
     """
 
     def __init__(
-        self, lists: Sequence[NBest], lm_scores: Sequence[Floats], table: Table | None = None
+        self, lists: Sequence[NBest], lm_scores: Sequence[Floats], table: CountTable | None = None
     ) -> None:
         if not lists or len(lists) != len(lm_scores):
             raise ValueError(f"{len(lists)} lists and {len(lm_scores)} arrays of scores")
@@ -109,7 +109,7 @@ class Candidates:
             if np.shape(scores) != (len(one.hypotheses),) or not np.isfinite(scores).all():
                 raise ValueError(f"{one.utterance}: one finite score a hypothesis was expected")
         self.lists = list(lists)
-        self.table = Table.of(lists, WordErrorRate()) if table is None else table
+        self.table = CountTable.of(lists, WordErrorRate()) if table is None else table
         sizes = [len(one.hypotheses) for one in lists]
         if not np.array_equal(np.diff(self.table.offsets), sizes):
             raise ValueError("the table is of other lists")
@@ -155,12 +155,12 @@ class Candidates:
         """
         return self._selection(self.table.merit)
 
-    def curve(self, weights: Sequence[float] | Floats) -> Curve:
+    def curve(self, weights: Sequence[float] | Floats) -> WeightCurve:
         """The metric at each weight, from counts made once."""
         values = [self.select(float(weight)).value for weight in weights]
-        return Curve(np.asarray(weights, dtype=np.float64), np.array(values), self.table.metric.better)
+        return WeightCurve(np.asarray(weights, dtype=np.float64), np.array(values), self.table.metric.better)
 
-    def best(self, weights: Sequence[float] | Floats | None = None) -> Best:
+    def best(self, weights: Sequence[float] | Floats | None = None) -> BestWeight:
         """The weight with the best value of the metric.
 
         Args:
@@ -169,9 +169,9 @@ class Candidates:
         """
         if weights is not None:
             curve = self.curve(weights)
-            return Best(curve.best_weight, curve.best_value, curve)
+            return BestWeight(curve.best_weight, curve.best_value, curve)
         search = LineSearch(self.first_pass, self.lm, self.table)
-        return Best(search.weight, self.select(search.weight).value, self.curve(search.curve_weights()))
+        return BestWeight(search.weight, self.select(search.weight).value, self.curve(search.curve_weights()))
 
     def _selection(self, scores: Floats) -> Selection:
         """The first hypothesis of each list that has its list's highest score."""
@@ -195,9 +195,9 @@ class Reranking:
     """
 
     weight: float
-    dev: Curve
-    test: Curve
-    on_test: Best
+    dev: WeightCurve
+    test: WeightCurve
+    on_test: BestWeight
     first_pass: Selection
     reranked: Selection
     oracle: Selection

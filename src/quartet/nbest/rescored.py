@@ -19,7 +19,7 @@ LINE_BREAK = re.compile(r"\s*[\r\n]+\s*")
 
 
 @dataclass(frozen=True)
-class Rescored:
+class RescoredLine:
     """A line of a written result.
 
     Attributes:
@@ -110,13 +110,13 @@ def write_texts(
     return short
 
 
-def read_rescored(path: str | Path) -> list[Rescored]:
+def read_rescored(path: str | Path) -> list[RescoredLine]:
     """The lines of a written result, in its order.
 
     Raises:
         InputError: a line is none, or an utterance occurs twice; it names the line.
     """
-    found: list[Rescored] = []
+    found: list[RescoredLine] = []
     seen: set[str] = set()
     for number, line in text_file.lines(path, closed=False):
         place = f"{path}:{number}"
@@ -138,7 +138,7 @@ def read_rescored(path: str | Path) -> list[Rescored]:
     return found
 
 
-def _row(fields: dict[str, Any], place: str) -> Rescored:
+def _row(fields: dict[str, Any], place: str) -> RescoredLine:
     for key in ("utt", "best", "hypotheses"):
         if key not in fields:
             raise InputError(place, f'has no "{key}"', "take what quartet rescore wrote")
@@ -152,4 +152,4 @@ def _row(fields: dict[str, Any], place: str) -> Rescored:
     if best not in lm:
         raise InputError(place, '"best" is none of its hypotheses')
     utterance = strict.text_of(fields["utt"], f"{place}, utt")
-    return Rescored(utterance, strict.reference_of(fields, place), best, lm)
+    return RescoredLine(utterance, strict.reference_of(fields, place), best, lm)

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, TypedDict, get_args, overload
 
 from quartet.arguments import check_choice
-from quartet.config.nbest import Handling, Meaning
-from quartet.config.types import Scoring
+from quartet.config.nbest import ScoreMeaning, UnknownHandling
+from quartet.config.types import ScoreReduction
 from quartet.errors import InputError
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.counts import in_common
-from quartet.nbest.formats import FORMATS, Files, Reading, read
-from quartet.nbest.formats.reading import Entry, collect, oriented
-from quartet.nbest.metrics import Metric, Table
+from quartet.nbest.formats import FORMATS, IngestedLists, NBestFiles, read
+from quartet.nbest.formats.reading import ListEntry, collect, oriented
+from quartet.nbest.metrics import CountTable, Metric
 from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates, check_tunable
 from quartet.nbest.rescored import rescored_rows, write_rescored, write_texts
@@ -32,11 +32,11 @@ from quartet.scoring.unknown import UnknownShare, unknown_in
 from quartet.statistics.intervals import Floats
 
 #: Lists, what was read of a file, or the file or the files that hold them.
-Lists = str | Path | Files | Reading | Sequence[NBest]
+Lists = str | Path | NBestFiles | IngestedLists | Sequence[NBest]
 METRICS: dict[str, Callable[[], Metric]] = {"wer": WordErrorRate, "bleu": Bleu}
 
 
-class Options(TypedDict, total=False):
+class RescoringOptions(TypedDict, total=False):
     """What `rescore` may be told; see there."""
 
     weight: float | None
@@ -45,12 +45,12 @@ class Options(TypedDict, total=False):
     format: str | None
     metric: str | Metric
     normalise: Normalisation | None
-    score: Scoring
+    score: ScoreReduction
     masked: bool
-    unknown: Handling
+    unknown: UnknownHandling
     skip_malformed: bool
     skip_missing: bool
-    scores_are: Meaning | None
+    scores_are: ScoreMeaning | None
     cache: str | Path | None
     progress: Callable[[int, int], None] | None
 
@@ -135,12 +135,12 @@ def rescore(
     format: str | None = None,
     metric: str | Metric = "wer",
     normalise: Normalisation | None = None,
-    score: Scoring = "sum",
+    score: ScoreReduction = "sum",
     masked: bool = True,
-    unknown: Handling = "spread",
+    unknown: UnknownHandling = "spread",
     skip_malformed: bool = False,
     skip_missing: bool = False,
-    scores_are: Meaning | None = None,
+    scores_are: ScoreMeaning | None = None,
     cache: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> RescoredLists:
@@ -150,7 +150,7 @@ def rescore(
 
     Args:
         model: what ``quartet.load`` opens, or any other scorer of texts.
-        lists: a path, `quartet.nbest.formats.Files` where the references or costs lie in files of their own, or
+        lists: a path, `quartet.nbest.formats.NBestFiles` where the references or costs lie in files of their own, or
             lists that are made already.
         weight: from 0 (the first pass unchanged) to 1 (the language model alone).
         tune: in its place, lists with references: the weight that is best on them by the metric is taken, whatever the
@@ -200,12 +200,12 @@ def rescore(
         tried = sorted(weights) if isinstance(weights, Iterable) else [weights]
         if not tried or not all(map(_is_weight, tried)):
             raise InputError("rescore: weights", f"{tried} are not one or more between 0 and 1")
-    check_choice(score, get_args(Scoring), "rescore: score")
-    check_choice(unknown, get_args(Handling), "rescore: unknown")
+    check_choice(score, get_args(ScoreReduction), "rescore: score")
+    check_choice(unknown, get_args(UnknownHandling), "rescore: unknown")
     if format is not None:
         check_choice(format, FORMATS, "rescore: format")
     if scores_are is not None:
-        check_choice(scores_are, get_args(Meaning), "rescore: scores_are")
+        check_choice(scores_are, get_args(ScoreMeaning), "rescore: scores_are")
     judge = metric_of(metric)
     how = default_normalisation(judge) if normalise is None else normalise
     readings = [
@@ -227,7 +227,7 @@ def rescore(
         values = strange.applied(score_all(model, texts, masked, kept, progress))
     found = dict(zip(texts, values, strict=True))
     scorer = score_texts(lambda wanted: [found[text] for text in wanted], score)
-    candidates = [Candidates(each, score_lists(each, scorer), Table.of(each, judge)) for each in sets]
+    candidates = [Candidates(each, score_lists(each, scorer), CountTable.of(each, judge)) for each in sets]
     if weight is None:
         weight = candidates[1].best(tried).weight
     refused = [error for reading in readings for error in (*reading.refused, *reading.references_refused)]
@@ -249,7 +249,7 @@ def _is_weight(value: object) -> bool:
 
 def _paths(lists: Lists | None) -> list[Path]:
     """The files that are still to be read."""
-    if isinstance(lists, Files):
+    if isinstance(lists, NBestFiles):
         return lists.paths
     return [Path(lists)] if isinstance(lists, str | Path) else []
 
@@ -277,20 +277,20 @@ def reading_of(
     name: str | None,
     skip_malformed: bool,
     skip_missing: bool = False,
-    scores_are: Meaning | None = None,
-) -> Reading:
+    scores_are: ScoreMeaning | None = None,
+) -> IngestedLists:
     """Lists with what was refused of them.
 
     Raises:
         InputError: the files are malformed, or `lists` is no collection of lists.
     """
-    if isinstance(lists, Reading):
+    if isinstance(lists, IngestedLists):
         return lists
     if isinstance(lists, str | Path):
-        lists = Files(Path(lists))
-    if not isinstance(lists, Files):
+        lists = NBestFiles(Path(lists))
+    if not isinstance(lists, NBestFiles):
         entries = (
-            Entry(f'utterance "{one.utterance}"', replace(one)) for one in _given(lists)
+            ListEntry(f'utterance "{one.utterance}"', replace(one)) for one in _given(lists)
         )  # in the order of scores
         return oriented(collect(entries, "the lists", skip_malformed), "the lists", scores_are)
     return read(name, lists, skip_malformed, skip_missing, scores_are)

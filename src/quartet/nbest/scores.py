@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quartet.arguments import check_choice
-from quartet.config.types import Scoring
+from quartet.config.types import ScoreReduction
 from quartet.nbest.types import NBest
 
 
 def score_texts(
-    token_logprobs: Callable[[list[str]], Sequence[NDArray[np.float64]]], scoring: Scoring
+    token_logprobs: Callable[[list[str]], Sequence[NDArray[np.float64]]], scoring: ScoreReduction
 ) -> Callable[[list[str]], list[float]]:
     """A scorer for `score_lists` from a model's token log-probabilities.
 
@@ -27,7 +27,7 @@ def score_texts(
     Raises:
         InputError: there is no such scoring.
     """
-    check_choice(scoring, get_args(Scoring), "score")
+    check_choice(scoring, get_args(ScoreReduction), "score")
 
     def score(texts: list[str]) -> list[float]:
         found = token_logprobs(texts)

@@ -14,14 +14,14 @@ FORM = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
 
 
 @dataclass(frozen=True)
-class Share:
+class WorkShare:
     """The `number`-th of `of` shares, counted from 1."""
 
     number: int
     of: int
 
     @classmethod
-    def parse(cls, text: str, place: str) -> Share:
+    def parse(cls, text: str, place: str) -> WorkShare:
         """The share that ``2/4`` names.
 
         Raises:
@@ -43,7 +43,7 @@ class Share:
 def score_share(
     model: engine.TextScorer,
     texts: Sequence[str],
-    share: Share,
+    share: WorkShare,
     cache: ScoreCache,
     masked: bool = True,
     progress: engine.Progress | None = None,

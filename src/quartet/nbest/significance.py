@@ -30,7 +30,7 @@ POWER = 0.8
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairedComparison:
     """System minus baseline on the same utterances.
 
     Attributes:
@@ -58,7 +58,7 @@ def measure(selection: Selection, samples: int, seed: int) -> Measure:
     return bootstrap_measure(_figure(selection.metric, selection.counts), n, n, samples, seed)
 
 
-def paired_bootstrap(system: Selection, baseline: Selection, samples: int, seed: int) -> Comparison:
+def paired_bootstrap(system: Selection, baseline: Selection, samples: int, seed: int) -> PairedComparison:
     """Compare two choices on the same utterances; each resample draws the same ones for both.
 
     Raises:
@@ -84,7 +84,7 @@ def paired_bootstrap(system: Selection, baseline: Selection, samples: int, seed:
     if n >= LEAST_UNITS:
         errors = stdtrit(n - 1, (1 + LEVEL) / 2) + stdtrit(n - 1, POWER)
         detectable = float(errors * np.std(replicates) * math.sqrt(n / (n - 1)))
-    return Comparison(Measure(value, n, low, high), two_sided_p(replicates, n), detectable)
+    return PairedComparison(Measure(value, n, low, high), two_sided_p(replicates, n), detectable)
 
 
 def _figure(metric: Metric, counts: Counts) -> Statistic:

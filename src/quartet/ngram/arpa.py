@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from quartet.errors import InputError
 from quartet.files import atomic_path
-from quartet.ngram.counts import Grams
-from quartet.ngram.kneser_ney import Level, Smoothing
+from quartet.ngram.counts import NgramCounts
+from quartet.ngram.kneser_ney import OrderEntries, Smoothing
 from quartet.ngram.tokens import UNKNOWN
 
 #: Lines that are put together at once.
@@ -63,7 +63,7 @@ def write_arpa(path: Path, words: Sequence[str], smoothing: Smoothing) -> None:
         file.write(b"\n\\end\\\n")
 
 
-def _lines(level: Level, grams: Sequence[Grams], names: np.ndarray) -> Iterator[str]:
+def _lines(level: OrderEntries, grams: Sequence[NgramCounts], names: np.ndarray) -> Iterator[str]:
     """The lines of one order, a chunk at a time."""
     line = "%.7g\t" + " ".join(["%s"] * len(grams)) + ("\n" if level.backoff is None else "\t%.7g\n")
     for at in range(0, len(level.kept), CHUNK):

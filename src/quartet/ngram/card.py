@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from quartet.config.ngram import NgramConfig, TokenConfig
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, read_json, write_json
-from quartet.ngram.estimate import Estimated
+from quartet.ngram.estimate import EstimationSummary
 
 ARPA, MANIFEST, TOKENIZER = "model.arpa.gz", "manifest.json", "tokenizer.json"
 
@@ -52,7 +52,7 @@ class NgramCard:
     @classmethod
     def of(
         cls,
-        estimated: Estimated,
+        estimated: EstimationSummary,
         *,
         name: str,
         corpus: str,

@@ -23,7 +23,7 @@ Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningText:
     """A text as one array.
 
     Attributes:
@@ -35,7 +35,7 @@ class Running:
     words: list[str]
 
 
-def running(sentences: Iterable[Sequence[str]]) -> Running:
+def running(sentences: Iterable[Sequence[str]]) -> RunningText:
     """Number the words of a text."""
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
@@ -46,11 +46,11 @@ def running(sentences: Iterable[Sequence[str]]) -> Running:
         ids.append(START_ID)
         ids.extend(map(numbers.__getitem__, tokens))
         ids.append(END_ID)
-    return Running(np.frombuffer(ids, dtype=np.uint32) if ids else np.zeros(0, np.uint32), list(numbers))
+    return RunningText(np.frombuffer(ids, dtype=np.uint32) if ids else np.zeros(0, np.uint32), list(numbers))
 
 
 @dataclass(frozen=True)
-class Grams:
+class NgramCounts:
     """All G n-grams of one order, by number.
 
     Attributes:
@@ -69,7 +69,7 @@ class Grams:
         return len(self.first)
 
 
-def count_grams(text: Running, order: int) -> list[Grams]:
+def count_grams(text: RunningText, order: int) -> list[NgramCounts]:
     """The n-grams of orders 1 to `order`; <s> begins n-grams and is otherwise no word of them.
 
     Memory: 55 bytes a token at the most, and 16 an n-gram.
@@ -84,7 +84,7 @@ def count_grams(text: Running, order: int) -> list[Grams]:
     count = np.bincount(number, minlength=len(text.words)).astype(np.int32)
     count[START_ID] = 0
     nothing = np.zeros(len(text.words), dtype=np.int32)
-    found = [Grams(np.arange(len(text.words), dtype=np.uint32), nothing, nothing, count)]
+    found = [NgramCounts(np.arange(len(text.words), dtype=np.uint32), nothing, nothing, count)]
     for n in range(2, order + 1):
         places = np.flatnonzero(depth >= n - 1)
         keys = number[places].astype(np.uint64)
@@ -97,7 +97,7 @@ def count_grams(text: Running, order: int) -> list[Grams]:
         at = np.flatnonzero(new)
         rest, first = np.divmod(keys[at], size)
         found.append(
-            Grams(
+            NgramCounts(
                 first.astype(np.uint32),
                 rest.astype(np.int32),
                 number[places[at] - 1],
@@ -109,7 +109,7 @@ def count_grams(text: Running, order: int) -> list[Grams]:
     return found
 
 
-def adjusted_counts(grams: Grams, longer: Grams | None) -> Ints:
+def adjusted_counts(grams: NgramCounts, longer: NgramCounts | None) -> Ints:
     """(G,) what Kneser-Ney counts: by how many different words an n-gram is preceded.
 
     Where none can precede it (it begins with <s>) or none is looked at (the highest order, `longer` None), that is how

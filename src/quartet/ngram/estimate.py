@@ -14,11 +14,11 @@ from quartet.ngram.arpa import read_sizes, write_arpa
 from quartet.ngram.counts import count_grams, running
 from quartet.ngram.kneser_ney import Smoothing
 from quartet.ngram.lmplz import find_lmplz, run_lmplz
-from quartet.ngram.tokens import Tally, admitted
+from quartet.ngram.tokens import TokenCounts, admitted
 
 
 @dataclass(frozen=True)
-class Estimated:
+class EstimationSummary:
     """What an ARPA file was made of, and by whom.
 
     Attributes:
@@ -31,10 +31,10 @@ class Estimated:
     made_by: Literal["lmplz", "own"]
     sizes: tuple[int, ...]
     discounts: tuple[tuple[float, ...], ...]
-    tally: Tally
+    tally: TokenCounts
 
 
-def estimate(sentences: Iterable[Sequence[str]], path: str | Path, config: NgramConfig) -> Estimated:
+def estimate(sentences: Iterable[Sequence[str]], path: str | Path, config: NgramConfig) -> EstimationSummary:
     """Estimate an n-gram model with interpolated modified Kneser-Ney smoothing and write it, atomically.
 
     Our own estimator holds everything in memory: of 18 M words (42 M n-grams up to order 5) 2.4 GB.
@@ -50,7 +50,7 @@ def estimate(sentences: Iterable[Sequence[str]], path: str | Path, config: Ngram
     """
     path = Path(path)
     program = _program(config.estimator)
-    tally = Tally()
+    tally = TokenCounts()
     checked = admitted(sentences, tally)
     first = next(checked, None)
     if first is None:
@@ -58,12 +58,12 @@ def estimate(sentences: Iterable[Sequence[str]], path: str | Path, config: Ngram
     checked = chain([first], checked)
     if program is not None:
         discounts = run_lmplz(program, checked, path, config)
-        return Estimated("lmplz", tuple(read_sizes(path)), tuple(discounts), tally)
+        return EstimationSummary("lmplz", tuple(read_sizes(path)), tuple(discounts), tally)
     text = running(checked)
     smoothing = Smoothing.of(count_grams(text, config.order), config)
     write_arpa(path, text.words, smoothing)
     own = tuple(tuple(each[1:].tolist()) for each in smoothing.discounts)
-    return Estimated("own", tuple(smoothing.sizes()), own, tally)
+    return EstimationSummary("own", tuple(smoothing.sizes()), own, tally)
 
 
 def _program(estimator: Estimator) -> str | None:

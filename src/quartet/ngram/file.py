@@ -22,7 +22,7 @@ TOKENS = TokenConfig(lowercase=False, punctuation="keep")
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileCard:
+class NgramFileCard:
     """What is known of such a file.
 
     Attributes:
@@ -74,7 +74,7 @@ def load_file(path: str | Path, seed: int = 0) -> NgramLM:
     return NgramLM(
         model,
         in_known_case(model, splitter(TOKENS)),
-        FileCard(name=path.name, order=model.order, sha256=sha256(path)),
+        NgramFileCard(name=path.name, order=model.order, sha256=sha256(path)),
         path,
         seed,
     )

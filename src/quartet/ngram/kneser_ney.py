@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from quartet.config.ngram import NgramConfig
 from quartet.errors import InputError
-from quartet.ngram.counts import START_ID, UNKNOWN_ID, Grams, Ints, adjusted_counts
+from quartet.ngram.counts import START_ID, UNKNOWN_ID, Ints, NgramCounts, adjusted_counts
 from quartet.statistics.intervals import Floats
 
 
 @dataclass(frozen=True)
-class Level:
+class OrderEntries:
     """The entries of one order in an ARPA file: K of its n-grams.
 
     Attributes:
@@ -44,13 +44,13 @@ class Smoothing:
         discounts: of adjusted counts 0 (nothing), 1, 2, and 3 or more.
     """
 
-    grams: Sequence[Grams]
+    grams: Sequence[NgramCounts]
     adjusted: Sequence[Ints]
     thresholds: Sequence[int]
     discounts: Sequence[Floats]
 
     @classmethod
-    def of(cls, grams: Sequence[Grams], config: NgramConfig) -> Smoothing:
+    def of(cls, grams: Sequence[NgramCounts], config: NgramConfig) -> Smoothing:
         """Adjust the counts and compute the discounts.
 
         Raises:
@@ -65,7 +65,7 @@ class Smoothing:
         """How many n-grams of each order are kept."""
         return [int(self._kept(n).sum()) for n in range(len(self.grams))]
 
-    def levels(self) -> Iterator[Level]:
+    def levels(self) -> Iterator[OrderEntries]:
         """The orders from 1 on, one at a time: a level needs the one below and the discounts of the one above."""
         weight, own = self._weights(0)
         # <unk> is a word that was never seen; <s> is given, never predicted: its probability is 1 in the file.
@@ -75,10 +75,10 @@ class Smoothing:
             kept = np.flatnonzero(self._kept(n))
             logprob = np.minimum(np.log10(probability[kept]), 0.0)
             if n + 1 == len(self.grams):
-                yield Level(kept, logprob, None)
+                yield OrderEntries(kept, logprob, None)
                 return
             weights, own = self._weights(n + 1)
-            yield Level(kept, logprob, np.log10(weights[kept]))
+            yield OrderEntries(kept, logprob, np.log10(weights[kept]))
             longer = self.grams[n + 1]
             probability = own + weights[longer.context] * probability[longer.rest]
 
@@ -103,7 +103,7 @@ class Smoothing:
         return weights, (adjusted - discount) / total[grams.context]
 
 
-def _counts_of_counts(grams: Sequence[Grams], adjusted: Sequence[Ints]) -> list[NDArray[np.int64]]:
+def _counts_of_counts(grams: Sequence[NgramCounts], adjusted: Sequence[Ints]) -> list[NDArray[np.int64]]:
     """Of each order (5,): how many n-grams have the adjusted count 0 (unused), 1, 2, 3, 4.
 
     As in lmplz, the last n-gram of an order below the highest counts by how often it occurs: it is met when the text is

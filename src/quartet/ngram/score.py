@@ -25,7 +25,7 @@ from quartet.statistics.intervals import Floats
 from quartet.text.tokenizer import TextTokenizer, characters_of
 
 if TYPE_CHECKING:
-    from quartet.ngram.file import FileCard
+    from quartet.ngram.file import NgramFileCard
 
 
 #: Above 0 by the rounding of KenLM's single precision, and no further, a log-probability may be.
@@ -37,7 +37,7 @@ _SAID = re.compile(r"threw \w+(?: because `.*?')?\.? +(.+?)(?: Byte: \d+)?\)?$")
 
 
 @dataclass(frozen=True)
-class Reading:
+class NgramScores:
     """One text of N tokens as an n-gram model reads it.
 
     Attributes:
@@ -70,7 +70,7 @@ class NgramLM(ScoresTexts):
         self,
         model: Any,
         split: Splitter,
-        card: NgramCard | FileCard,
+        card: NgramCard | NgramFileCard,
         place: Path,
         seed: int = 0,
         tokenizer: TextTokenizer | None = None,
@@ -106,7 +106,7 @@ class NgramLM(ScoresTexts):
         """A hash of all that decides the scores: the ARPA file and the rules that make a text its tokens."""
         return hashlib.sha256(json.dumps(self.card.to_json(), sort_keys=True).encode("utf-8")).hexdigest()
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> NgramScores:
         """A text's tokens, each after those before it in the sentence."""
         tokens = [UNKNOWN if token in RESERVED else token for token in self._split(text)]
         scores = list(self._model.full_scores(" ".join(tokens), bos=True, eos=True))
@@ -118,7 +118,7 @@ class NgramLM(ScoresTexts):
                 "its file gives what is no probability",
                 "estimate or copy the model again",
             )
-        return Reading(
+        return NgramScores(
             logprobs,
             np.array([unknown for _, _, unknown in scores[:-1]], dtype=bool),
         )

@@ -52,7 +52,7 @@ def splitter(config: TokenConfig, tokenizer: TextTokenizer | None = None) -> Spl
 
 
 @dataclass
-class Tally:
+class TokenCounts:
     """What went by.
 
     Attributes:
@@ -67,7 +67,7 @@ class Tally:
     reserved: int = 0
 
 
-def admitted(sentences: Iterable[Sequence[str]], tally: Tally) -> Iterator[list[str]]:
+def admitted(sentences: Iterable[Sequence[str]], tally: TokenCounts) -> Iterator[list[str]]:
     """The sentences as an estimator counts them; `tally` is filled on the way.
 
     Raises:

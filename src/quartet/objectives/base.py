@@ -24,7 +24,7 @@ IGNORED = -100
 
 
 @dataclass(frozen=True)
-class Labelled(Tensors):
+class LabelledBatch(Tensors):
     """A batch with what is asked of it, made before it goes to a device: there nothing has to be counted or found.
 
     Attributes:
@@ -57,7 +57,7 @@ class Labelled(Tensors):
 
 
 @dataclass(frozen=True)
-class States:
+class TokenStates:
     """What a network says of each token of a batch.
 
     Attributes:
@@ -99,14 +99,14 @@ class Objective(ABC):
         """
 
     @abstractmethod
-    def states(self, network: Network, batch: Batch, masked: bool = True) -> States:
+    def states(self, network: Network, batch: Batch, masked: bool = True) -> TokenStates:
         """Read texts as the objective scores them.
 
         Args:
             masked: mask and predict each token in turn, where the objective does; False reads the intact input once.
         """
 
-    def own_states(self, network: Network, batch: Batch, masked: bool = True) -> States:
+    def own_states(self, network: Network, batch: Batch, masked: bool = True) -> TokenStates:
         """The states of texts between two special tokens, which are right where :meth:`predicted` is True.
 
         Elsewhere they are anything: what nobody asks for need not be computed.
@@ -136,7 +136,9 @@ class Objective(ABC):
         """
         return float(self.targets(lengths.own, lengths.specials) @ lengths.chances) * lengths.rows
 
-    def label(self, batch: Batch, vocabulary: int, random: RowRandom, edges: Sequence[int] = ()) -> Labelled:
+    def label(
+        self, batch: Batch, vocabulary: int, random: RowRandom, edges: Sequence[int] = ()
+    ) -> LabelledBatch:
         """A batch on the CPU with its inputs and targets.
 
         Args:
@@ -145,7 +147,7 @@ class Objective(ABC):
         inputs_BT, targets_BT = self.training_pair(batch, vocabulary, random)
         (places_N,) = (targets_BT != IGNORED).flatten().nonzero(as_tuple=True)
         targets_N = targets_BT.flatten()[places_N]
-        labelled = Labelled(batch, inputs_BT, places_N, targets_N, batch.real_BT.sum(dim=1).numpy())
+        labelled = LabelledBatch(batch, inputs_BT, places_N, targets_N, batch.real_BT.sum(dim=1).numpy())
         if not edges:
             return labelled
         cluster_N = np.searchsorted(np.array(edges[1:]), targets_N.numpy(), side="right")
@@ -154,7 +156,7 @@ class Objective(ABC):
         return replace(labelled, clustered_N=clustered_N, cluster_sizes=tuple(sizes.tolist()))
 
     def loss(
-        self, network: Network, labelled: Labelled, memory: Memory | None = None
+        self, network: Network, labelled: LabelledBatch, memory: Memory | None = None
     ) -> tuple[Tensor, Memory | None]:
         """Cross-entropy in nats summed over the targets, and the memory after the batch.
 

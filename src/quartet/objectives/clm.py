@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from quartet.data.batch import Batch, closes
 from quartet.models.network import Network
-from quartet.objectives.base import IGNORED, Objective, RowRandom, States
+from quartet.objectives.base import IGNORED, Objective, RowRandom, TokenStates
 
 
 class CausalLM(Objective):
@@ -32,7 +32,7 @@ class CausalLM(Objective):
         """All tokens but the opening one; of running text as many as are read."""
         return own + max(0, specials - 1)
 
-    def states(self, network: Network, batch: Batch, masked: bool = True) -> States:
+    def states(self, network: Network, batch: Batch, masked: bool = True) -> TokenStates:
         """One pass; the output at t - 1 predicts token t. The first token of a row has no prediction (zeros)."""
         hidden_BTD, _ = network(batch.ids_BT, batch.positions_BTP, batch.real_BT)
-        return States(F.pad(hidden_BTD[:, :-1], (0, 0, 1, 0)), hidden_BTD)
+        return TokenStates(F.pad(hidden_BTD[:, :-1], (0, 0, 1, 0)), hidden_BTD)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from quartet.data.batch import Batch
 from quartet.models.network import Network
-from quartet.objectives.base import IGNORED, Objective, RowRandom, States
+from quartet.objectives.base import IGNORED, Objective, RowRandom, TokenStates
 from quartet.text.tokenizer import is_own
 
 
@@ -23,10 +23,10 @@ class LanguageAutoencoding(Objective):
         """All own tokens, and with ``loss_on_specials`` all others too."""
         return own + specials * self.loss_on_specials
 
-    def states(self, network: Network, batch: Batch, masked: bool = True) -> States:
+    def states(self, network: Network, batch: Batch, masked: bool = True) -> TokenStates:
         hidden_BTD, _ = network(batch.ids_BT, batch.positions_BTP, batch.real_BT)
-        return States(hidden_BTD, hidden_BTD)
+        return TokenStates(hidden_BTD, hidden_BTD)
 
-    def own_states(self, network: Network, batch: Batch, masked: bool = True) -> States:
+    def own_states(self, network: Network, batch: Batch, masked: bool = True) -> TokenStates:
         hidden_BTD = network.represent_inner(batch.ids_BT, batch.positions_BTP, batch.real_BT)
-        return States(hidden_BTD, hidden_BTD)
+        return TokenStates(hidden_BTD, hidden_BTD)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from quartet.data.batch import Batch
 from quartet.models.network import Network
-from quartet.objectives.base import IGNORED, Objective, RowRandom, States
+from quartet.objectives.base import IGNORED, Objective, RowRandom, TokenStates
 from quartet.text.tokenizer import SPECIALS, is_own
 
 MASK_ID = SPECIALS.index("[MASK]")
@@ -65,7 +65,7 @@ class MaskedLM(Objective):
         quota: NDArray[np.int64] = np.minimum(candidates, np.maximum(1, share))
         return quota.clip(max=self.max_selected) if self.max_selected else quota
 
-    def states(self, network: Network, batch: Batch, masked: bool = True) -> States:
+    def states(self, network: Network, batch: Batch, masked: bool = True) -> TokenStates:
         """Mask-and-predict: row b is read once for each of its own tokens, with that token hidden.
 
         With `masked` False the intact input is read once (the papers' BERT\\M, biLM\\M). Special tokens are never
@@ -73,7 +73,7 @@ class MaskedLM(Objective):
         """
         if not masked:
             hidden_BTD, _ = network(batch.ids_BT, batch.positions_BTP, batch.real_BT)
-            return States(hidden_BTD, hidden_BTD)
+            return TokenStates(hidden_BTD, hidden_BTD)
         rows_N, places_N = (batch.real_BT & is_own(batch.ids_BT)).nonzero(as_tuple=True)
         width = batch.ids_BT.shape[1]
         hidden_BTD = torch.zeros(*batch.ids_BT.shape, network.config.dim, device=batch.ids_BT.device)
@@ -88,4 +88,4 @@ class MaskedLM(Objective):
                 hidden_BTD[rows, places] = network(*copy)[0][copies, places]
             else:
                 hidden_BTD[rows, places] = network.represent_one(*copy, places)
-        return States(hidden_BTD, hidden_BTD)
+        return TokenStates(hidden_BTD, hidden_BTD)

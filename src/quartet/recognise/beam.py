@@ -41,7 +41,7 @@ MOST_LOGITS = 1 << 24
 
 
 @dataclass(frozen=True)
-class Searched:
+class BeamSearchResult:
     """What a search gave.
 
     Attributes:
@@ -89,7 +89,7 @@ def search(
     texts: Sequence[str],
     beam: BeamConfig,
     advance: Callable[[int], None] | None = None,
-) -> Searched:
+) -> BeamSearchResult:
     """Translate texts.
 
     Args:
@@ -111,7 +111,7 @@ def search(
             ended += sum(each.tokens == limits[index] for each in lists[index])
         if advance is not None:
             advance(len(indices))
-    return Searched(lists, merged, sum(len(ids) > room for ids in encoded), ended)
+    return BeamSearchResult(lists, merged, sum(len(ids) > room for ids in encoded), ended)
 
 
 def _batches(limits: Sequence[int], beam: BeamConfig) -> list[list[int]]:

@@ -57,7 +57,7 @@ class Transcript:
     ended: bool = True
 
 
-class Scored(Protocol):
+class ScoredHypothesis(Protocol):
     """A hypothesis of a search."""
 
     @property
@@ -67,12 +67,12 @@ class Scored(Protocol):
     def score(self) -> float: ...
 
 
-Found = TypeVar("Found", bound=Scored)
+HypothesisT = TypeVar("HypothesisT", bound=ScoredHypothesis)
 
 
-def best_of_each_text(found: Sequence[Found]) -> list[Found]:
+def best_of_each_text(found: Sequence[HypothesisT]) -> list[HypothesisT]:
     """Best first, and of equal texts the best one only: other tokens may make the same words."""
-    best: dict[str, Found] = {}
+    best: dict[str, HypothesisT] = {}
     for each in sorted(found, key=lambda each: (-each.score, each.text)):
         best.setdefault(each.text, each)
     return list(best.values())

@@ -83,21 +83,21 @@ def read_lines(path: str | Path) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Ragged:
+class RaggedRows:
     """Rows of ids, flat: row n is ``ids[offsets[n] : offsets[n + 1]]``."""
 
     ids: NDArray[np.int32]
     offsets: NDArray[np.int64]
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[int]]) -> Ragged:
+    def of(cls, rows: Sequence[Sequence[int]]) -> RaggedRows:
         offsets = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum([len(row) for row in rows], out=offsets[1:])
         ids = np.fromiter(itertools.chain.from_iterable(rows), dtype=np.int32, count=int(offsets[-1]))
         return cls(ids, offsets)
 
     @classmethod
-    def joined(cls, parts: Sequence[Ragged]) -> Ragged:
+    def joined(cls, parts: Sequence[RaggedRows]) -> RaggedRows:
         """The rows of all parts."""
         lengths = np.concatenate([part.lengths for part in parts])
         return cls(np.concatenate([part.ids for part in parts]), np.concatenate([[0], np.cumsum(lengths)]))
@@ -114,8 +114,8 @@ class Ragged:
 class EncodedPairs:
     """The pairs that fit; `dropped` did not: half a sentence is no translation of the whole."""
 
-    source: Ragged
-    target: Ragged
+    source: RaggedRows
+    target: RaggedRows
     dropped: int
 
     def __len__(self) -> int:
@@ -129,10 +129,10 @@ def encode_pairs(text: ParallelText, tokenizer: PieceTokenizer, max_length: int)
         sides = (tokenizer.encode_batch(side[start : start + CHUNK]) for side in (text.source, text.target))
         pairs = list(zip(*sides, strict=True))
         kept = [pair for pair in pairs if max(map(len, pair)) < max_length]
-        sources.append(Ragged.of([source for source, _ in kept]))
-        targets.append(Ragged.of([target for _, target in kept]))
+        sources.append(RaggedRows.of([source for source, _ in kept]))
+        targets.append(RaggedRows.of([target for _, target in kept]))
         dropped += len(pairs) - len(kept)
-    return EncodedPairs(Ragged.joined(sources), Ragged.joined(targets), dropped)
+    return EncodedPairs(RaggedRows.joined(sources), RaggedRows.joined(targets), dropped)
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class Recogniser(Protocol):
 
 
 @dataclass(frozen=True)
-class Admitted:
+class AdmittedUtterances:
     """Utterances whose audio can be recognised.
 
     Attributes:
@@ -73,7 +73,7 @@ class Admitted:
 
 
 @dataclass(frozen=True)
-class Recognised:
+class RecognitionResult:
     """What a recogniser made of utterances.
 
     Attributes:
@@ -108,7 +108,7 @@ def open_recogniser(config: RecogniserConfig, device: str, threads: int = 0) -> 
     return TransformersWhisper(config, device)
 
 
-def admit(utterances: Sequence[Utterance], seconds: int, skip_long: bool = False) -> Admitted:
+def admit(utterances: Sequence[Utterance], seconds: int, skip_long: bool = False) -> AdmittedUtterances:
     """Look at the header of every audio file before anything is recognised.
 
     Args:
@@ -134,7 +134,7 @@ def admit(utterances: Sequence[Utterance], seconds: int, skip_long: bool = False
         samples.append(count)
     if not kept:
         raise InputError(Path(utterances[0].audio).parent, f"all audio is longer than {seconds} s")
-    return Admitted(kept, samples, too_long)
+    return AdmittedUtterances(kept, samples, too_long)
 
 
 def recognise(
@@ -142,7 +142,7 @@ def recognise(
     utterances: Sequence[Utterance],
     config: RecogniserConfig,
     advance: Callable[[int], None] | None = None,
-) -> Recognised:
+) -> RecognitionResult:
     """Recognise utterances; at most `config.batch` of them are in memory.
 
     Args:
@@ -172,4 +172,4 @@ def recognise(
             merged += len(ended or found) - len(lists[-1])
         if advance is not None:
             advance(len(group))
-    return Recognised(lists, merged, unended, lists_unended)
+    return RecognitionResult(lists, merged, unended, lists_unended)

@@ -22,8 +22,14 @@ from quartet.kernels.cross_entropy import summed_cross_entropy
 from quartet.recognise.pairs import EncodedPairs, PairBatch, PairSource
 from quartet.recognise.translation import build, compile_layers, logits, masks, weights
 from quartet.training import randomness
-from quartet.training.callbacks import PlainFile, Progress, Report, ResumePoint, Steps
-from quartet.training.divergence import REMEDY, SEEN_TOGETHER, Watch, WatchedModule
+from quartet.training.callbacks import (
+    MetricReporter,
+    PlainFileCheckpointIO,
+    Progress,
+    ResumePoint,
+    StepProgress,
+)
+from quartet.training.divergence import REMEDY, SEEN_TOGETHER, DivergenceWatch, WatchedModule
 from quartet.training.fit import set_precision, silence_lightning
 from quartet.training.loader import AHEAD, Loader
 from quartet.training.optim import build_optimiser
@@ -75,7 +81,7 @@ class TranslationModule(WatchedModule):
         seed: int,
         batches: int,
         targets_per_step: float,
-        report: Report | None,
+        report: MetricReporter | None,
         device: str = "cpu",
     ) -> None:
         """Args:
@@ -88,7 +94,7 @@ class TranslationModule(WatchedModule):
         self.config = config
         self.label_smoothing = label_smoothing
         self.seed = seed
-        self.watch = Watch(
+        self.watch = DivergenceWatch(
             "training step",
             batches,
             REMEDY,
@@ -212,7 +218,7 @@ def fit_translator(
     resume: Path,
     device: str = "cpu",
     progress: Progress | None = None,
-    report: Report | None = None,
+    report: MetricReporter | None = None,
 ) -> TrainedTranslator:
     """Train a translator; ``training.batch_size`` counts tokens of the longer side, padding included.
 
@@ -259,7 +265,7 @@ def fit_translator(
     validate_every = min(training.validate_every, training.steps)
     callbacks: list[pl.Callback] = [ResumePoint(resume, training.checkpoint_every, validate_every)]
     if progress is not None:
-        callbacks.append(Steps(progress))
+        callbacks.append(StepProgress(progress))
     trainer = pl.Trainer(
         accelerator="gpu" if device.startswith("cuda") else "cpu",
         devices=1,
@@ -275,7 +281,7 @@ def fit_translator(
         enable_progress_bar=False,
         enable_model_summary=False,
         callbacks=callbacks,
-        plugins=[PlainFile()],
+        plugins=[PlainFileCheckpointIO()],
     )
     held_out = PairSource(dev, batch_tokens=training.batch_size, seed=None)
     count = min(held_out.steps_per_epoch, training.validation_batches or held_out.steps_per_epoch)

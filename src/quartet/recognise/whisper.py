@@ -39,7 +39,7 @@ _IN_WORDS = "'’- \N{REPLACEMENT CHARACTER}"
 
 
 @dataclass(frozen=True)
-class Choice:
+class TokenConstraints:
     """What a transcript is made of.
 
     Attributes:
@@ -65,7 +65,7 @@ def choice(
     suppressed: Iterable[int],
     suppressed_first: Iterable[int],
     words_only: bool,
-) -> Choice:
+) -> TokenConstraints:
     """The prompt and the choice of tokens of a model.
 
     Args:
@@ -109,7 +109,7 @@ def choice(
         banned |= {number for number in range(known) if not _in_words(tokenizer.decode([number]))}
     banned.discard(end)
     first = {number for number in suppressed_first if 0 <= number < ids} - banned
-    return Choice(tuple(numbers.values()), end, tuple(sorted(banned)), tuple(sorted(first)))
+    return TokenConstraints(tuple(numbers.values()), end, tuple(sorted(banned)), tuple(sorted(first)))
 
 
 def _in_words(text: str) -> bool:
@@ -124,7 +124,7 @@ def plain_text(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
     return " ".join(tokenizer.decode(list(ids)).split())
 
 
-class Features:
+class FeatureExtractor:
     """From samples to the log-mel features that an encoder reads.
 
     Attributes:

@@ -13,7 +13,7 @@ from quartet.nbest.formats.text_file import read_text
 from quartet.pretrained import CONFIG, files_hash, local_files
 from quartet.recognise.audio import Samples
 from quartet.recognise.lists import Transcript
-from quartet.recognise.whisper import FEATURES, NOTHING, Features, choice, plain_text
+from quartet.recognise.whisper import FEATURES, NOTHING, FeatureExtractor, choice, plain_text
 
 WEIGHTS, TOKENIZER = "model.bin", "tokenizer.json"
 VOCABULARIES = ("vocabulary.json", "vocabulary.txt")
@@ -68,7 +68,7 @@ class CTranslate2Whisper:
             suppressed_first=own.get("suppress_ids_begin") or (),
             words_only=config.beam.words_only,
         )
-        self._features = Features(folder, self._model.n_mels)
+        self._features = FeatureExtractor(folder, self._model.n_mels)
         self.seconds = self._features.seconds
         self._beam = config.beam
         self._folder = folder

@@ -20,7 +20,14 @@ from quartet.pretrained import (
 )
 from quartet.recognise.audio import Samples
 from quartet.recognise.lists import Transcript
-from quartet.recognise.whisper import FEATURES, MULTILINGUAL_IDS, NOTHING, Features, choice, plain_text
+from quartet.recognise.whisper import (
+    FEATURES,
+    MULTILINGUAL_IDS,
+    NOTHING,
+    FeatureExtractor,
+    choice,
+    plain_text,
+)
 from quartet.scoring.device import check_device
 
 #: What a model of the hub has beside weights, configuration and tokenizer.
@@ -62,7 +69,7 @@ class TransformersWhisper:
             raise InputError(
                 folder, f"has places for {room} tokens", f"set beam.max_tokens to {room} at most"
             )
-        self._features = Features(folder, sizes.num_mel_bins)
+        self._features = FeatureExtractor(folder, sizes.num_mel_bins)
         if self._features.frames != 2 * sizes.max_source_positions:
             raise InputError(
                 folder / FEATURES,

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from quartet.report.drawing import WIDTH, save, style
-from quartet.tasks.attention import Article
+from quartet.tasks.attention import DocumentAttention
 
 #: Boundaries have a colour that stands out from all colours of the map.
 PARAGRAPH: dict[str, Any] = {"color": "#FF7F2A", "linewidth": 1.6, "linestyle": "-"}
@@ -21,7 +21,7 @@ SENTENCE: dict[str, Any] = {"color": "#FF7F2A", "linewidth": 0.9, "linestyle": (
 CEILING = 0.995
 
 
-def attention_maps(path: str | Path, articles: Mapping[str, Article], columns: int = 2) -> bool:
+def attention_maps(path: str | Path, articles: Mapping[str, DocumentAttention], columns: int = 2) -> bool:
     """A panel a model and layer: rows are queries, columns keys, from the first token on.
 
     Args:
@@ -52,7 +52,7 @@ def attention_maps(path: str | Path, articles: Mapping[str, Article], columns: i
     return True
 
 
-def _panel(figure: Figure, axis: Axes, article: Article, layer: int) -> None:
+def _panel(figure: Figure, axis: Axes, article: DocumentAttention, layer: int) -> None:
     weights_TT = np.where(article.allowed_TT, article.weights_TT[layer], np.nan)
     top = float(np.nanquantile(weights_TT, CEILING))
     picture = axis.imshow(weights_TT, cmap="cividis", vmin=0, vmax=top or 1, interpolation="nearest")

@@ -12,7 +12,7 @@ from quartet.report.numbers import Number
 from quartet.results import Result
 
 
-class Place(NamedTuple):
+class FigureKey(NamedTuple):
     """What a figure is of, the seed apart."""
 
     table: str
@@ -98,13 +98,13 @@ class Cells:
     """
 
     def __init__(self, results: Iterable[Result]) -> None:
-        rows: defaultdict[Place, list[Result]] = defaultdict(list)
+        rows: defaultdict[FigureKey, list[Result]] = defaultdict(list)
         for row in results:
-            rows[Place(row.table, row.dataset, row.split, row.system, row.metric)].append(row)
+            rows[FigureKey(row.table, row.dataset, row.split, row.system, row.metric)].append(row)
         self._cells = {
             place: Cell(tuple(sorted(rows[place], key=lambda row: row.key))) for place in sorted(rows)
         }
-        self._taken: set[Place] = set()
+        self._taken: set[FigureKey] = set()
         self._names: dict[str, tuple[str, str, str]] = {}
         for cell in self._cells.values():
             row = cell.rows[0]
@@ -118,21 +118,21 @@ class Cells:
         """The tables that have a result, by name."""
         return sorted({place.table for place in self._cells})
 
-    def places(self, table: str) -> list[Place]:
+    def places(self, table: str) -> list[FigureKey]:
         """The places of a table, sorted."""
         return [place for place in self._cells if place.table == table]
 
-    def find(self, place: Place) -> Cell | None:
+    def find(self, place: FigureKey) -> Cell | None:
         """The cell at a place, if there is one."""
         return self._cells.get(place)
 
-    def take(self, place: Place) -> Cell | None:
+    def take(self, place: FigureKey) -> Cell | None:
         """The cell at a place, if there is one, noted as shown."""
         cell = self._cells.get(place)
         if cell is not None:
             self._taken.add(place)
         return cell
 
-    def rest(self, table: str) -> list[Place]:
+    def rest(self, table: str) -> list[FigureKey]:
         """The places of a table that nothing has taken."""
         return [place for place in self.places(table) if place not in self._taken]

@@ -22,7 +22,7 @@ percent = fixed(1, sign=True)
 
 
 @dataclass(frozen=True)
-class Where:
+class TableContext:
     """The table of a cell, and what its texts stand for."""
 
     table: str
@@ -59,13 +59,13 @@ def words(split: str) -> str:
     return f"{split} words" if high else f"{low} words or more"
 
 
-def _steps(report: Report, where: Where, _: ColumnSpec, system: str) -> str:
+def _steps(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
     text = report.text(FORMATS["count"], where.table, where.dataset, None, system, "steps", counted=False)
     model = report.facts.model(system)
     return FORMATS["count"](model.steps) if text == NONE and model else text
 
 
-def _loss(report: Report, where: Where, _: ColumnSpec, system: str) -> str:
+def _loss(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
     place = where.table, where.dataset, where.split, system
     for metric in reversed(ENTROPY):
         text = report.text(FORMATS["three"], *place, metric, bounds=report.model(system) == loss.UNIGRAM)
@@ -75,7 +75,7 @@ def _loss(report: Report, where: Where, _: ColumnSpec, system: str) -> str:
     return NONE if cell is None else FORMATS["three"](math.log(cell.value))
 
 
-def _margin(report: Report, where: Where, _: ColumnSpec, system: str) -> str:
+def _margin(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
     if report.facts.model(system) is None:
         return NONE
     place = where.table, where.dataset, where.split, system
@@ -84,7 +84,7 @@ def _margin(report: Report, where: Where, _: ColumnSpec, system: str) -> str:
     return measured if measured != NONE or margin is None else margin.text
 
 
-def _perplexity(report: Report, where: Where, column: ColumnSpec, system: str) -> str:
+def _perplexity(report: Report, where: TableContext, column: ColumnSpec, system: str) -> str:
     """Frequencies look at no side: theirs is a perplexity and a pseudo-perplexity alike."""
     unigram = report.model(system) == loss.UNIGRAM
     spec = column.filled(**{**where.values, **({"m": "ppl"} if unigram else {})})
@@ -99,7 +99,7 @@ def _perplexity(report: Report, where: Where, column: ColumnSpec, system: str) -
     )
 
 
-def _change(report: Report, where: Where, _: ColumnSpec, system: str) -> str:
+def _change(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
     cell = report.find(where.table, where.dataset, where.split, system, "loss-difference")
     if cell is None:
         return NONE
@@ -108,23 +108,23 @@ def _change(report: Report, where: Where, _: ColumnSpec, system: str) -> str:
     return text + (f" {interval(ends, percent)}" if ends else "")
 
 
-def _kind(report: Report, where: Where, system: str) -> str:
+def _kind(report: Report, where: TableContext, system: str) -> str:
     """Which of the two measures a system's figures are of."""
     return next(one for one in MEASURES if report.find(where.table, where.dataset, where.split, system, one))
 
 
-def _tokens(report: Report, where: Where, _: ColumnSpec, system: str) -> str:
+def _tokens(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
     cell = report.find(where.table, where.dataset, where.split, system, _kind(report, where, system))
     return NONE if cell is None else FORMATS["count"](cell.n)
 
 
-def _reference(report: Report, where: Where, column: ColumnSpec, system: str) -> str:
+def _reference(report: Report, where: TableContext, column: ColumnSpec, system: str) -> str:
     metric = _kind(report, where, system) + column.metrics[0]
     place = where.table, where.dataset, where.split, system, metric
     return report.text(FORMATS["perplexity"], *place, bounds=column.bounds)
 
 
-def _error(report: Report, where: Where, _: ColumnSpec, system: str) -> str:
+def _error(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
     texts = (
         report.text(FORMATS["two"], "rerank", where.dataset, where.split, system, metric, False, False)
         for metric in ERRORS
@@ -133,7 +133,7 @@ def _error(report: Report, where: Where, _: ColumnSpec, system: str) -> str:
 
 
 #: A cell of a column with `computed`, by its name.
-CELLS: dict[str, Callable[[Report, Where, ColumnSpec, str], str]] = {
+CELLS: dict[str, Callable[[Report, TableContext, ColumnSpec, str], str]] = {
     "steps": _steps,
     "loss": _loss,
     "margin": _margin,
@@ -150,14 +150,14 @@ def _said_of(systems: list[str], words: str) -> list[str]:
     return [f"{named(systems)}: {words}", ""] if systems else []
 
 
-def _other_tokens(report: Report, _: Where, systems: list[str]) -> list[str]:
+def _other_tokens(report: Report, _: TableContext, systems: list[str]) -> list[str]:
     return _said_of(
         [system for system in systems if report.facts.model(system) is None],
         "tokens of its own, so only figures per word compare with other models'.",
     )
 
 
-def _no_words(report: Report, where: Where, systems: list[str]) -> list[str]:
+def _no_words(report: Report, where: TableContext, systems: list[str]) -> list[str]:
     metric = f"{where.values['m']}-word"
     return _said_of(
         [s for s in systems if report.find(where.table, where.dataset, where.split, s, metric) is None],
@@ -166,11 +166,11 @@ def _no_words(report: Report, where: Where, systems: list[str]) -> list[str]:
     )
 
 
-def _leaks(report: Report, _: Where, systems: list[str]) -> list[str]:
+def _leaks(report: Report, _: TableContext, systems: list[str]) -> list[str]:
     return _said_of([system for system in systems if loss.leaks(report, system)], loss.LEAK)
 
 
-def _dev_choice(report: Report, where: Where, _: list[str]) -> list[str]:
+def _dev_choice(report: Report, where: TableContext, _: list[str]) -> list[str]:
     """Differences on dev, where the weight was chosen, stand in results.jsonl alone; test's weight is dev's."""
     report.omit(where.table, where.dataset, "dev", [f"{where.values['m']}-difference", "p-value"])
     report.omit(where.table, where.dataset, "test", ["weight"])
@@ -178,7 +178,7 @@ def _dev_choice(report: Report, where: Where, _: list[str]) -> list[str]:
 
 
 #: What is said below a table of some of its rows.
-NOTES: dict[str, Callable[[Report, Where, list[str]], list[str]]] = {
+NOTES: dict[str, Callable[[Report, TableContext, list[str]], list[str]]] = {
     "other-tokens": _other_tokens,
     "no-words": _no_words,
     "leaks": _leaks,

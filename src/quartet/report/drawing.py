@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from quartet.files import atomic_path
-from quartet.report.facts import Facts
+from quartet.report.facts import RunFacts
 from quartet.report.order import MODELS
 
 Points = Sequence[tuple[float, float]]
@@ -60,7 +60,7 @@ def averaged(points: Points) -> list[tuple[float, float, float, float]]:
     return [(x, fmean(values[x]), min(values[x]), max(values[x])) for x in sorted(values)]
 
 
-def look(model: str, facts: Facts) -> tuple[str, str]:
+def look(model: str, facts: RunFacts) -> tuple[str, str]:
     """A model's own colour and marker; what is no model is grey."""
     names = [model.name for model in facts.models]
     names += [model for model in MODELS if model not in names]
@@ -72,7 +72,7 @@ def look(model: str, facts: Facts) -> tuple[str, str]:
 
 
 def line(
-    axis: Axes, points: Points, system: str, facts: Facts, every: int = 1, size: float = 5, model: str = ""
+    axis: Axes, points: Points, system: str, facts: RunFacts, every: int = 1, size: float = 5, model: str = ""
 ) -> None:
     """A line with a mark at each `every`-th point and the range of its seeds; dashed for a reading of `model`."""
     rows = averaged(points)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Error:
+class ListMetric:
     """A metric of N-best lists.
 
     Attributes:
@@ -24,6 +24,6 @@ class Error:
 
 #: By the metric's name in the results.
 ERRORS = {
-    "wer": Error("word error rate, %", "WER in %", -1, ("tta-wer-own", "tta-wer-shin2019")),
-    "bleu": Error("BLEU", "BLEU", 1, ("tta-bleu",)),
+    "wer": ListMetric("word error rate, %", "WER in %", -1, ("tta-wer-own", "tta-wer-shin2019")),
+    "bleu": ListMetric("BLEU", "BLEU", 1, ("tta-bleu",)),
 }

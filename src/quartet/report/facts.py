@@ -131,7 +131,7 @@ class AbsentSet:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
+class RunFacts:
     """What was run.
 
     Attributes:
@@ -161,13 +161,13 @@ class Facts:
         return next((model for model in self.models if model.name == name), None)
 
 
-def facts_json(facts: Facts) -> str:
+def facts_json(facts: RunFacts) -> str:
     """The facts without the pictures, as facts.json has them: with results.jsonl all that the pages are made of."""
     told = json.loads(_FACTS.dump_json(facts, exclude={"figures"}))
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
 
 
-def read_facts(path: Path) -> Facts:
+def read_facts(path: Path) -> RunFacts:
     """The facts of a report.
 
     Raises:
@@ -183,4 +183,4 @@ def read_facts(path: Path) -> Facts:
         ) from error
 
 
-_FACTS = TypeAdapter(Facts)
+_FACTS = TypeAdapter(RunFacts)

@@ -33,7 +33,7 @@ from quartet.report.drawing import (
     style,
 )
 from quartet.report.errors import ERRORS
-from quartet.report.facts import Facts
+from quartet.report.facts import RunFacts
 from quartet.report.order import set_rank, split_rank, system_rank
 from quartet.report.page import Report
 from quartet.results import INTACT, Result, system_name
@@ -56,7 +56,7 @@ RERANK, SIMILARITY = "rerank", "sts"
 TUNED = ("untuned", "nli", "random-nli")
 
 
-def training_curves(path: str | Path, curves: Mapping[str, Points], facts: Facts) -> bool:
+def training_curves(path: str | Path, curves: Mapping[str, Points], facts: RunFacts) -> bool:
     """Validation loss against steps: a column an objective, a panel each input, each on its own scale.
 
     Args:
@@ -97,7 +97,7 @@ def _legend_lines(names: Sequence[str]) -> int:
     return -(-len(names) // (2 if sum(map(len, names[:2])) <= SHORT else 1))
 
 
-def training_panels(names: Sequence[str], facts: Facts) -> list[dict[str, list[str]]]:
+def training_panels(names: Sequence[str], facts: RunFacts) -> list[dict[str, list[str]]]:
     """For each objective the models of each kind of input, by the panel's title."""
     panels: defaultdict[tuple[int, str], defaultdict[tuple[int, str], list[str]]]
     panels = defaultdict(lambda: defaultdict(list))
@@ -119,7 +119,7 @@ def wer_curves(
     path: str | Path,
     curves: Mapping[tuple[str, str, str], Points],
     results: Iterable[Result],
-    facts: Facts,
+    facts: RunFacts,
 ) -> bool:
     """Error or BLEU against the weight of the language model, a row a set of lists and a column a split.
 
@@ -215,7 +215,7 @@ def _mark(axis: Axes, points: Points, weight: float, left: float, shown: tuple[s
     return value
 
 
-def sts_bars(path: str | Path, results: Iterable[Result], facts: Facts) -> bool:
+def sts_bars(path: str | Path, results: Iterable[Result], facts: RunFacts) -> bool:
     """Pearson × 100 with intervals, a panel a set, a row a model, a bar a layer."""
     own = (row for row in results if row.table == SIMILARITY and row.reading not in TUNED)
     report = Report(Cells(own), facts)

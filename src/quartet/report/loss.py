@@ -25,7 +25,7 @@ percent = fixed(1, sign=True)
 
 
 @dataclass(frozen=True)
-class Margin:
+class LossMargin:
     """Nats per token by which a loss is below the unigram entropy of its tokens; bounds None: no interval."""
 
     value: float
@@ -55,11 +55,11 @@ def entropy(report: Report, dataset: str, split: str, system: str) -> Cell | Non
     return next((cell for cell in cells if cell), None)
 
 
-def margin(report: Report, dataset: str, split: str, system: str, metric: str) -> Margin | None:
+def margin(report: Report, dataset: str, split: str, system: str, metric: str) -> LossMargin | None:
     """The measured gain where there is one; else from the loss's own interval, the entropy taken as exact."""
     gain = report.find(TABLE, dataset, split, system, "gain")
     if gain is not None:
-        return Margin(gain.value, gain.bounds)
+        return LossMargin(gain.value, gain.bounds)
     base = entropy(report, dataset, split, system)
     cell = report.find(TABLE, dataset, split, system, metric)
     if base is None or cell is None or base.n != cell.n:
@@ -68,7 +68,7 @@ def margin(report: Report, dataset: str, split: str, system: str, metric: str) -
     def below(ppl: float) -> float:
         return base.value - math.log(ppl)
 
-    return Margin(below(cell.value), cell.bounds and (below(cell.bounds[1]), below(cell.bounds[0])))
+    return LossMargin(below(cell.value), cell.bounds and (below(cell.bounds[1]), below(cell.bounds[0])))
 
 
 def as_percent(difference: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quartet.report.facts import Facts
+from quartet.report.facts import RunFacts
 from quartet.results import INTACT, ONE_BY_ONE
 
 #: Baselines that a model is measured against stand above the models, upper bounds at the very end.
@@ -51,7 +51,7 @@ SPLITS = ("train", "valid", "dev", "test")
 Rank = tuple[int, int, int, str]
 
 
-def system_rank(system: str, model: str, reading: str, facts: Facts) -> Rank:
+def system_rank(system: str, model: str, reading: str, facts: RunFacts) -> Rank:
     """A sort key: baselines, models as params.yaml lists them with their readings, the rest.
 
     Args:
@@ -72,7 +72,7 @@ def _listed(name: str, names: tuple[str, ...]) -> tuple[int, str]:
     return (names.index(name) if name in names else len(names), name)
 
 
-def set_rank(dataset: str, facts: Facts) -> tuple[int, str]:
+def set_rank(dataset: str, facts: RunFacts) -> tuple[int, str]:
     """A sort key: corpora and lists as params.yaml has them, then the known sets, then the others by name."""
     own = tuple(one.name for one in facts.corpora) + tuple(one.name for one in facts.lists)
     return _listed(dataset, own + SETS)

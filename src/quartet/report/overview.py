@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from quartet.report.blocks import runtime
 from quartet.report.cells import Cell, Cells
 from quartet.report.drawing import GREY, HOLLOW, Points, line, look, save, shared_legend, style
-from quartet.report.facts import Facts
+from quartet.report.facts import RunFacts
 from quartet.report.figures import wer_panel
 from quartet.report.order import set_rank
 from quartet.report.page import Report
@@ -32,7 +32,7 @@ def draw(
     training: Mapping[str, Points],
     weights: Mapping[tuple[str, str, str], Points],
     results: Iterable[Result],
-    facts: Facts,
+    facts: RunFacts,
 ) -> dict[str, bool]:
     """Draw <key>.svg for each of `tables.PICTURES` but the times; whether there was anything to draw, by key.
 
@@ -54,7 +54,7 @@ def draw(
         return {key: _saved(figure, folder / f"{key}.svg") for key, figure in figures.items()}
 
 
-def draw_times(path: Path, timings: Iterable[Result], facts: Facts) -> bool:
+def draw_times(path: Path, timings: Iterable[Result], facts: RunFacts) -> bool:
     """Draw the picture of the page of times; whether there was anything to draw."""
     report = Report(Cells(row for row in timings if row.table == runtime.TABLE), facts)
     with style():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from quartet.report.cells import Cell, Cells, Place
-from quartet.report.facts import Facts
+from quartet.report.cells import Cell, Cells, FigureKey
+from quartet.report.facts import RunFacts
 from quartet.report.numbers import NONE, Number, general, listing
 from quartet.report.order import set_rank, split_rank, system_rank
 from quartet.report.published import PublishedTable, published
@@ -43,7 +43,7 @@ def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 class Report:
     """The results of a run while its report is written; it remembers what each table showed."""
 
-    def __init__(self, cells: Cells, facts: Facts) -> None:
+    def __init__(self, cells: Cells, facts: RunFacts) -> None:
         self.cells = cells
         self.facts = facts
         self._shown: list[Cell] = []
@@ -193,11 +193,13 @@ class Report:
         path = self.facts.figures.get(key)
         return [f"![{words}]({path})", ""] if path else []
 
-    def _place(self, table: str, dataset: str, split: str | None, system: str, metric: str) -> Place | None:
+    def _place(
+        self, table: str, dataset: str, split: str | None, system: str, metric: str
+    ) -> FigureKey | None:
         if split is not None:
-            return Place(table, dataset, split, system, metric)
+            return FigureKey(table, dataset, split, system, metric)
         splits = {place.split for place in self.cells.places(table) if place.dataset == dataset}
-        places = [Place(table, dataset, one, system, metric) for one in sorted(splits, key=split_rank)]
+        places = [FigureKey(table, dataset, one, system, metric) for one in sorted(splits, key=split_rank)]
         return next((place for place in places if self.cells.find(place)), None)
 
 

@@ -34,7 +34,7 @@ class PublishedTable:
     """A printed table, or the numbers that stand for a figure.
 
     Attributes:
-        paper: a key of `Published.papers`.
+        paper: a key of `PublishedFigures.papers`.
         place: where it stands in the paper, e.g. "Table 3".
         title: what was measured on what, for a table's head.
         unit: of its numbers.
@@ -65,7 +65,7 @@ class PublishedTable:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedFigures:
     """Both papers' figures, by name."""
 
     papers: dict[str, Paper]
@@ -81,7 +81,7 @@ def beside(name: str, column: str, model: str, reading: str = "") -> float | Non
     """The number of a published table beside a system: of its own row, and of the column for its reading.
 
     Args:
-        name: a key of `Published.tables`.
+        name: a key of `PublishedFigures.tables`.
         column: its column, or the split that it shares with one for each reading.
     """
     table = published().tables[name]
@@ -98,7 +98,7 @@ def beside(name: str, column: str, model: str, reading: str = "") -> float | Non
 
 
 @cache
-def published() -> Published:
+def published() -> PublishedFigures:
     """The figures that come with the package; read once."""
     from ruamel.yaml import YAML
 
@@ -107,7 +107,7 @@ def published() -> Published:
     papers = {
         name: Paper(**{**entry, "scale": tuple(entry["scale"])}) for name, entry in raw["papers"].items()
     }
-    return Published(papers, {name: _table(entry) for name, entry in raw["tables"].items()})
+    return PublishedFigures(papers, {name: _table(entry) for name, entry in raw["tables"].items()})
 
 
 def _table(entry: dict[str, Any]) -> PublishedTable:

@@ -15,7 +15,7 @@ Group = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column with what its texts stand for."""
 
     spec: ColumnSpec
@@ -77,7 +77,7 @@ def _table(
     groups: list[Group],
     values: dict[str, str],
 ) -> list[str]:
-    where = computed.Where(table, values)
+    where = computed.TableContext(table, values)
     for metric, there in ((spec.given, True), (spec.missing, False)):
         if metric and there != any(report.systems(table, *group, [metric]) for group in groups):
             return []
@@ -111,7 +111,7 @@ def _table(
     return lines + [line for note in spec.notes for line in computed.NOTES[note](report, where, systems)]
 
 
-def _columns(spec: TableSpec, groups: list[Group], values: dict[str, str]) -> Iterator[Column]:
+def _columns(spec: TableSpec, groups: list[Group], values: dict[str, str]) -> Iterator[TableColumn]:
     """Yield the columns, those with `each` once for each of its values."""
     for column in spec.columns:
         several: list[dict[str, str]]
@@ -128,10 +128,10 @@ def _columns(spec: TableSpec, groups: list[Group], values: dict[str, str]) -> It
             several = [{"for": value} for value in column.each] if column.each else [{}]
         for more in several:
             if more.get("for") not in column.without:
-                yield Column(column, {**values, **more})
+                yield TableColumn(column, {**values, **more})
 
 
-def _entry(report: Report, where: computed.Where, column: Column, system: str) -> str:
+def _entry(report: Report, where: computed.TableContext, column: TableColumn, system: str) -> str:
     """What stands in a column for a system."""
     spec = column.spec.filled(**column.values)
     if spec.fact:

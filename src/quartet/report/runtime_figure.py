@@ -16,7 +16,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLoca
 from quartet.report.blocks import runtime
 from quartet.report.cells import Cell, Cells
 from quartet.report.drawing import HOLLOW, WIDTH, look, save, shared_legend, style
-from quartet.report.facts import Facts
+from quartet.report.facts import RunFacts
 from quartet.report.page import Report
 from quartet.report.published import published
 from quartet.results import Result
@@ -32,7 +32,7 @@ PRINTED = ("bilm", "tta")
 Lines = dict[str, list[tuple[int, Cell]]]
 
 
-def bidirectional(path: str | Path, timings: Iterable[Result], facts: Facts, device: str = "cpu") -> bool:
+def bidirectional(path: str | Path, timings: Iterable[Result], facts: RunFacts, device: str = "cpu") -> bool:
     """Figure 4, and on a GPU Figure 6: the masked models and T-TA, with the paper's times at 20 words.
 
     Args:
@@ -49,7 +49,7 @@ def bidirectional(path: str | Path, timings: Iterable[Result], facts: Facts, dev
     return _draw(path, report, lines, device, printed=True)
 
 
-def one_pass(path: str | Path, timings: Iterable[Result], facts: Facts, device: str = "cpu") -> bool:
+def one_pass(path: str | Path, timings: Iterable[Result], facts: RunFacts, device: str = "cpu") -> bool:
     """Figure 5: uniLM and T-TA, which both read a sentence once; only where one of each was timed."""
     report = _report(timings, facts)
     lines = {task: _lines(report, task, device, {"clm", "lae"}) for task in runtime.TASKS}
@@ -61,7 +61,7 @@ def one_pass(path: str | Path, timings: Iterable[Result], facts: Facts, device: 
     return _draw(path, report, lines, device, printed=False)
 
 
-def _report(timings: Iterable[Result], facts: Facts) -> Report:
+def _report(timings: Iterable[Result], facts: RunFacts) -> Report:
     return Report(Cells(row for row in timings if row.table == runtime.TABLE), facts)
 
 
@@ -130,7 +130,7 @@ def _line(axis: Axes, points: Sequence[tuple[int, Cell]], system: str, report: R
             axis.plot([words, words], cell.bounds, color=colour, linewidth=1.0)
 
 
-def _printed(axis: Axes, task: str, device: str, facts: Facts) -> None:
+def _printed(axis: Axes, task: str, device: str, facts: RunFacts) -> None:
     """The paper's times at its standard length, hollow, in the colours of our models of the same names."""
     table = published().tables[runtime.PAPER[device]]
     for name in PRINTED:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from quartet.config.model import PREDICTS
 from quartet.report import elsewhere, scale
 from quartet.report.cells import Cells
-from quartet.report.facts import Facts, ListFacts
+from quartet.report.facts import ListFacts, RunFacts
 from quartet.report.findings import sentences
 from quartet.report.numbers import count, listing, millions
 from quartet.report.page import Report, anchor, code, grid, named, plain
@@ -65,7 +65,7 @@ class Chapter:
 
 
 @dataclass(frozen=True)
-class Document:
+class ReportDocument:
     """The whole report, whatever it is written as.
 
     Attributes:
@@ -93,7 +93,7 @@ class Document:
     end: tuple[Chapter, ...]
 
 
-def document(results: Iterable[Result], facts: Facts) -> Document:
+def document(results: Iterable[Result], facts: RunFacts) -> ReportDocument:
     """The report of an experiment; equal input gives an equal document.
 
     Args:
@@ -107,7 +107,7 @@ def document(results: Iterable[Result], facts: Facts) -> Document:
     shown = [one for one in exhibits() if not _is_timed(one)]
     known = {name: section for name, section in sections().items() if not section.timed}
     sources = [f"- {paper.name}: {plain(paper.cite)}." for paper in published().papers.values()]
-    return Document(
+    return ReportDocument(
         title=f"Quartet: experiment `{facts.experiment}`",
         scale=(_who(report), "", f"**Scale:** {scale.sizes(report)}"),
         run=tuple(_run(report)),
@@ -125,7 +125,7 @@ def document(results: Iterable[Result], facts: Facts) -> Document:
     )
 
 
-def times(timings: Iterable[Result], facts: Facts) -> Document:
+def times(timings: Iterable[Result], facts: RunFacts) -> ReportDocument:
     """The page of times: what differs from run to run, and what the papers say of it.
 
     Args:
@@ -147,7 +147,7 @@ def times(timings: Iterable[Result], facts: Facts) -> Document:
         "index.html beside this page.",
         "",
     )
-    return Document(
+    return ReportDocument(
         title=f"Quartet: experiment `{facts.experiment}`, times",
         scale=run[:1],
         run=run,
@@ -192,7 +192,7 @@ def _first_tables(report: Report, known: dict[str, SectionSpec]) -> list[str]:
     return lines
 
 
-def _pictures(facts: Facts) -> tuple[tuple[str, str], ...]:
+def _pictures(facts: RunFacts) -> tuple[tuple[str, str], ...]:
     return tuple((facts.figures[key], words) for key, words in PICTURES.items() if key in facts.figures)
 
 
@@ -216,7 +216,7 @@ def absent(section: SectionSpec) -> str:
     return f"{ABSENT}{chapter.how_section(section.title)}"
 
 
-def readme(whole: Document) -> str:
+def readme(whole: ReportDocument) -> str:
     """The README.md: three screens at most, with links to the pages that have everything."""
     places = listing([f"[{name}]({name})" for name in (INDEX, MORE)])
     lines = [f"# {whole.title}", "", *whole.run]
@@ -241,7 +241,7 @@ def _papers(report: Report, shown: Sequence[Exhibit]) -> Chapter:
     return Chapter("The papers' tables and figures", tuple(chapter.INTRODUCTION), tuple(parts))
 
 
-def _absent(facts: Facts) -> list[Chapter]:
+def _absent(facts: RunFacts) -> list[Chapter]:
     """The sets that were not there, and how to get them."""
     if not facts.absent:
         return []

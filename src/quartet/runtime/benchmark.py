@@ -10,7 +10,7 @@ from quartet.errors import InputError
 from quartet.results import Measure, system_name
 from quartet.runtime.clock import Seconds, clocked, in_turns
 from quartet.runtime.measures import exponent, median_interval, quartile_range, times_as_long
-from quartet.runtime.systems import System, Use
+from quartet.runtime.systems import TimedSystem, Use
 
 USES: tuple[Use, ...] = get_args(Use)
 #: Words of each text of a list: the paper's standard sentence.
@@ -20,7 +20,7 @@ GROWS_FROM = 2
 
 
 @dataclass(frozen=True)
-class Texts:
+class TimedTexts:
     """What is read in one call.
 
     Attributes:
@@ -47,9 +47,9 @@ class Timing:
         seconds: (repeats,); the same index is the same round for all systems on these texts.
     """
 
-    system: System
+    system: TimedSystem
     use: Use
-    texts: Texts
+    texts: TimedTexts
     tokens: int
     seconds: Seconds
 
@@ -69,7 +69,7 @@ class Timing:
         return quartile_range(1000 * self.seconds)
 
 
-def cut_texts(running: Sequence[str], words: Sequence[int], hypotheses: int) -> list[Texts]:
+def cut_texts(running: Sequence[str], words: Sequence[int], hypotheses: int) -> list[TimedTexts]:
     """A sentence of each number of words, and a list of different texts of 20 words each.
 
     Args:
@@ -89,16 +89,21 @@ def cut_texts(running: Sequence[str], words: Sequence[int], hypotheses: int) -> 
                 f"{wanted} words are needed and the test text has {len(running)}",
                 "make it less",
             )
-    found = [Texts(f"{count}-words", count, (" ".join(running[:count]),)) for count in dict.fromkeys(words)]
+    found = [
+        TimedTexts(f"{count}-words", count, (" ".join(running[:count]),)) for count in dict.fromkeys(words)
+    ]
     if hypotheses:
         parts = [running[at : at + LIST_WORDS] for at in range(0, hypotheses * LIST_WORDS, LIST_WORDS)]
         name = f"{hypotheses}-best-of-{LIST_WORDS}-words"
-        found.append(Texts(name, LIST_WORDS, tuple(" ".join(part) for part in parts)))
+        found.append(TimedTexts(name, LIST_WORDS, tuple(" ".join(part) for part in parts)))
     return found
 
 
 def benchmark(
-    systems: Sequence[System], inputs: Sequence[Texts], repeats: int, done: Callable[[], None] | None = None
+    systems: Sequence[TimedSystem],
+    inputs: Sequence[TimedTexts],
+    repeats: int,
+    done: Callable[[], None] | None = None,
 ) -> Iterator[Timing]:
     """Time all systems for both uses, tokenisation included, input by input and in turns.
 

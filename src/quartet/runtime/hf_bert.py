@@ -12,18 +12,18 @@ import numpy as np
 import torch
 
 from quartet.pretrained import transformers
-from quartet.runtime.systems import System
+from quartet.runtime.systems import TimedSystem
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.pretrained import PretrainedLM, load_pretrained
-from quartet.scoring.pretrained_inputs import Asked, Inputs
-from quartet.scoring.windows import Window
+from quartet.scoring.pretrained_inputs import PretrainedInputs, TargetOutputs
+from quartet.scoring.windows import TextWindow
 from quartet.text.tokenizer import TextTokenizer
 
 NAME = "hf-bert"
 
 
 @dataclasses.dataclass(frozen=True)
-class Shape:
+class BertShape:
     """Sizes of a BERT."""
 
     layers: int
@@ -34,7 +34,7 @@ class Shape:
     positions: int = 512
 
 
-def save_bert(folder: Path, shape: Shape, tokenizer: TextTokenizer, seed: int = 1) -> None:
+def save_bert(folder: Path, shape: BertShape, tokenizer: TextTokenizer, seed: int = 1) -> None:
     """Write a masked language model with random weights, whose tokenizer has the pieces of one of ours.
 
     Their ids are ours too: BERT's five special tokens are our first five, and our [BOS] and [EOS] are pieces to it.
@@ -55,15 +55,15 @@ def save_bert(folder: Path, shape: Shape, tokenizer: TextTokenizer, seed: int = 
     library.BertForMaskedLM(settings).save_pretrained(folder)
 
 
-class OneByOne(Inputs):
+class OneByOneInputs(PretrainedInputs):
     """Masked copies in batches of one."""
 
-    def each_hidden(self, windows: Iterable[Window], bases: np.ndarray) -> Iterator[Asked]:
-        """The copies of :meth:`Inputs.each_hidden`, each alone."""
+    def each_hidden(self, windows: Iterable[TextWindow], bases: np.ndarray) -> Iterator[TargetOutputs]:
+        """The copies of :meth:`PretrainedInputs.each_hidden`, each alone."""
         for asked in super().each_hidden(windows, bases):
             for row in range(len(asked.ids_BT)):
                 own = slice(row, row + 1)
-                yield Asked(
+                yield TargetOutputs(
                     asked.ids_BT[own],
                     None,
                     np.zeros(1, dtype=np.int64),
@@ -77,29 +77,29 @@ class OneByOne(Inputs):
 def one_by_one(model: PretrainedLM) -> PretrainedLM:
     """The masked model, its weights shared, reading copy by copy, each to its end at every token."""
     other = copy.copy(model)
-    fields = {field.name: getattr(model.inputs, field.name) for field in dataclasses.fields(Inputs)}
-    other.inputs = OneByOne(**fields)
+    fields = {field.name: getattr(model.inputs, field.name) for field in dataclasses.fields(PretrainedInputs)}
+    other.inputs = OneByOneInputs(**fields)
     other.halves = copy.copy(model.halves)
     other.halves.last = None
     return other
 
 
-def bert_like(model: LanguageModel, device: str = "cpu") -> list[System]:
+def bert_like(model: LanguageModel, device: str = "cpu") -> list[TimedSystem]:
     """A BERT with the layers, widths, heads, positions and pieces of a masked model, read one by one and in batches.
 
     Raises:
         InputError: `transformers` is not installed, or the device is not there.
     """
     config = model.card.model
-    shape = Shape(
+    shape = BertShape(
         config.layers, config.dim, config.heads, config.inner, model.tokenizer.vocab_size, config.max_length
     )
     with tempfile.TemporaryDirectory() as folder:
         save_bert(Path(folder) / NAME, shape, model.tokenizer)
         bert = load_pretrained(str(Path(folder) / NAME), device)
 
-    def system(read: PretrainedLM, batched: bool) -> System:
-        return System(
+    def system(read: PretrainedLM, batched: bool) -> TimedSystem:
+        return TimedSystem(
             of=NAME,
             model=read,
             objective="mlm",

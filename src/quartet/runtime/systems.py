@@ -20,14 +20,14 @@ from quartet.scoring.language_model import LanguageModel
 Use = Literal["sts", "rerank"]
 
 
-class OneByOne(LanguageModel):
+class OneByOneModel(LanguageModel):
     """A masked model as it was published: each masked copy in a pass of its own, with its own logits at that token.
 
     Every token goes through all layers. The weights may be shared with another :class:`LanguageModel`.
     """
 
     @classmethod
-    def of(cls, model: LanguageModel) -> OneByOne:
+    def of(cls, model: LanguageModel) -> OneByOneModel:
         """The same model, read so."""
         plain = cls(model.network, model.tokenizer, model.card, model.device, model.precision)
         assert isinstance(plain.objective, MaskedLM)
@@ -36,11 +36,11 @@ class OneByOne(LanguageModel):
 
     def _target_logprobs(self, vectors_ND: Tensor, targets_N: Tensor) -> Tensor:
         ones = zip(vectors_ND.split(1), targets_N.split(1), strict=True)
-        each = [super(OneByOne, self)._target_logprobs(*one) for one in ones if len(one[1])]
+        each = [super(OneByOneModel, self)._target_logprobs(*one) for one in ones if len(one[1])]
         return torch.cat([vectors_ND.new_zeros(0), *each])
 
 
-class Model(Protocol):
+class TimedModel(Protocol):
     """What can be timed: texts in, vectors or scores out."""
 
     def embed(self, texts: Sequence[str]) -> np.ndarray: ...
@@ -49,7 +49,7 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True)
-class System:
+class TimedSystem:
     """A model, read in one way.
 
     Attributes:
@@ -63,7 +63,7 @@ class System:
     """
 
     of: str
-    model: Model
+    model: TimedModel
     objective: Objective
     reads: Reads
     batched: bool
@@ -89,12 +89,12 @@ class System:
         return lambda: self.model.score(texts)
 
 
-def systems_of(model: LanguageModel) -> list[System]:
+def systems_of(model: LanguageModel) -> list[TimedSystem]:
     """The ways in which one of our models is read; the masked ones share the network and have settings of their own."""
 
-    def system(read: LanguageModel, batched: bool) -> System:
+    def system(read: LanguageModel, batched: bool) -> TimedSystem:
         config = model.card.model
-        return System(
+        return TimedSystem(
             of=model.name,
             model=read,
             objective=config.objective,
@@ -109,7 +109,7 @@ def systems_of(model: LanguageModel) -> list[System]:
 
     found = [system(model, batched=True)]
     if model.masks:
-        found.insert(0, system(OneByOne.of(model), batched=False))
+        found.insert(0, system(OneByOneModel.of(model), batched=False))
     return found
 
 

@@ -11,7 +11,7 @@ from quartet.data.batch import Row
 from quartet.errors import InputError
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.recorded import recorded
-from quartet.tasks.attention import Article
+from quartet.tasks.attention import DocumentAttention
 from quartet.text.tokenizer import is_own
 
 
@@ -22,7 +22,7 @@ def attend(
     tokens: int,
     layers: Sequence[int] | None = None,
     head: int | None = None,
-) -> Article:
+) -> DocumentAttention:
     """Read the beginning of a document as one input, intact, and take down where each token's attention goes.
 
     A model that reads single sentences gets the document as if it were one, in which it was not trained; a
@@ -55,7 +55,7 @@ def attend(
     for layer in chosen:
         weights_HTT = found[layer - 1].weights_BHTS[0].float().cpu().numpy()
         weights[layer] = weights_HTT.mean(axis=0) if head is None else weights_HTT[head - 1]
-    return Article(
+    return DocumentAttention(
         name,
         _numbered(sentence_T, paragraph_T),
         paragraphs_T,

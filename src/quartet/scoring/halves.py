@@ -27,7 +27,7 @@ LOGIT_BUDGET = 1 << 24
 SAMPLE, TOLERANCE = 6, 1e-4
 
 
-class Halves:
+class BodyAndHead:
     """A model of transformers for causal or masked language modelling.
 
     Attributes:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from quartet.arguments import check_choice, checked_texts
-from quartet.config.training import Weights
+from quartet.config.training import WeightsChoice
 from quartet.data.batch import Batch, Row
 from quartet.data.segments import SegmentedTokens
 from quartet.errors import InputError
@@ -26,7 +26,7 @@ from quartet.models.transformer_xl import TransformerXL
 from quartet.objectives import OBJECTIVES
 from quartet.scoring.device import check_device
 from quartet.scoring.means import Progress, TextMeans
-from quartet.scoring.reading import LAYERS, Layer, Reader
+from quartet.scoring.reading import LAYERS, Layer, NetworkReader
 from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_tokenizer
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -58,7 +58,7 @@ class LanguageModel(ScoresTexts):
         self.card = card
         self.device = device
         self.objective = OBJECTIVES[card.model.objective]()
-        self._reader = Reader(self.network, self.objective, tokenizer, device, card.model.max_length)
+        self._reader = NetworkReader(self.network, self.objective, tokenizer, device, card.model.max_length)
 
     @property
     def name(self) -> str:
@@ -289,7 +289,7 @@ class LanguageModel(ScoresTexts):
 def load(
     folder: str | Path,
     device: str = "cpu",
-    weights: Weights | None = None,
+    weights: WeightsChoice | None = None,
     precision: Precision = "fp32",
 ) -> LanguageModel:
     """Open a trained model.

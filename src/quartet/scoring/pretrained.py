@@ -16,7 +16,7 @@ from quartet.arguments import check_choice, checked_texts
 from quartet.errors import InputError
 from quartet.kernels.linear import quicken
 from quartet.pretrained import (
-    Kind,
+    LanguageModelKind,
     content_hash,
     language_model_kind,
     local_folder,
@@ -25,9 +25,9 @@ from quartet.pretrained import (
     transformers,
 )
 from quartet.scoring.device import check_device
-from quartet.scoring.halves import SAMPLE, Halves
+from quartet.scoring.halves import SAMPLE, BodyAndHead
 from quartet.scoring.means import Progress, TextMeans
-from quartet.scoring.pretrained_inputs import Asked, Inputs, Outputs
+from quartet.scoring.pretrained_inputs import PretrainedInputs, TargetOutputs, WantedOutputs
 from quartet.scoring.reading import LAYERS, Layer
 from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_transformers
 
@@ -36,7 +36,7 @@ UNBOUNDED_WINDOW = 1024
 #: What tokenizers without a limit say is one.
 _NO_LIMIT = 10**6
 
-_CLASSES: dict[Kind, str] = {"masked": "AutoModelForMaskedLM", "causal": "AutoModelForCausalLM"}
+_CLASSES: dict[LanguageModelKind, str] = {"masked": "AutoModelForMaskedLM", "causal": "AutoModelForCausalLM"}
 
 
 class PretrainedLM(ScoresTexts):
@@ -58,7 +58,7 @@ class PretrainedLM(ScoresTexts):
 
     seed: int | None = None
 
-    def __init__(self, name: str, model: Any, tokenizer: Any, kind: Kind, content: str) -> None:
+    def __init__(self, name: str, model: Any, tokenizer: Any, kind: LanguageModelKind, content: str) -> None:
         """Args:
         model: of transformers, in evaluation mode, on its device.
 
@@ -73,7 +73,7 @@ class PretrainedLM(ScoresTexts):
         before, after = self._frame()
         # transformers sets the tokenizer to the way in which it is asked: here, while there is one thread.
         self._encode(["a"])
-        self.inputs = Inputs(
+        self.inputs = PretrainedInputs(
             before,
             after,
             closing=[] if self.masks else [tokenizer.eos_token_id],
@@ -86,7 +86,7 @@ class PretrainedLM(ScoresTexts):
                 name, f"its inputs have room for {self.inputs.room} tokens, which is too few for a text"
             )
         quicken(model)
-        self.halves = Halves(model)
+        self.halves = BodyAndHead(model)
         self.device = str(self.halves.device)
         if len(tokenizer) > self.halves.vocabulary:
             raise InputError(
@@ -178,7 +178,7 @@ class PretrainedLM(ScoresTexts):
         encoded = self._encode(texts) if texts else []
         lengths = np.array([len(ids) for ids in encoded], dtype=np.int64)
         windows = inputs.windows(encoded, closed=layer == "last")
-        outputs: Iterator[Outputs] = inputs.of_tokens(windows, lengths, layer)
+        outputs: Iterator[WantedOutputs] = inputs.of_tokens(windows, lengths, layer)
         if self.masks and masked and layer == "context":
             outputs = inputs.each_hidden(windows, np.concatenate([[0], np.cumsum(lengths)]))
         total = len(encoded) if special else int(lengths.sum())
@@ -225,7 +225,7 @@ class PretrainedLM(ScoresTexts):
             raise InputError(self.name, "its tokenizer puts special tokens elsewhere than around a text")
         return whole[: starts[0]], whole[starts[0] + len(own) :]
 
-    def _answers(self, asked: Asked) -> np.ndarray:
+    def _answers(self, asked: TargetOutputs) -> np.ndarray:
         logprobs_N = self.halves.target_logprobs(
             self._there(asked.ids_BT),
             self._mask(asked.real_BT),

@@ -10,11 +10,11 @@ import numpy as np
 
 from quartet.data.batch import Row
 from quartet.scoring.reading import TOKEN_BUDGET, Layer
-from quartet.scoring.windows import Window, budgeted, cut
+from quartet.scoring.windows import TextWindow, budgeted, cut
 
 
 @dataclass(frozen=True)
-class Outputs:
+class WantedOutputs:
     """A batch, and which of its outputs are wanted.
 
     Attributes:
@@ -32,7 +32,7 @@ class Outputs:
 
 
 @dataclass(frozen=True)
-class Asked(Outputs):
+class TargetOutputs(WantedOutputs):
     """Outputs that are asked about tokens.
 
     Attributes:
@@ -45,7 +45,7 @@ class Asked(Outputs):
 
 
 @dataclass(frozen=True)
-class Inputs:
+class PretrainedInputs:
     """How one model reads texts.
 
     Attributes:
@@ -67,14 +67,14 @@ class Inputs:
     def causal(self) -> bool:
         return self.mask_id is None
 
-    def windows(self, encoded: list[list[int]], closed: bool = False) -> list[Window]:
+    def windows(self, encoded: list[list[int]], closed: bool = False) -> list[TextWindow]:
         """Token ids of texts, cut into parts that fit; with `closed` the closing token has to fit too."""
         texts = [
             Row(np.array(ids, dtype=np.int64), np.zeros((len(ids), 3), dtype=np.int64)) for ids in encoded
         ]
         return list(cut(texts, "spans", self.room - closed * len(self.closing), causal=self.causal))
 
-    def intact(self, windows: Iterable[Window], bases: np.ndarray) -> Iterator[Asked]:
+    def intact(self, windows: Iterable[TextWindow], bases: np.ndarray) -> Iterator[TargetOutputs]:
         """Inputs of like length, each read once; the outputs of a causal model are about the next token."""
         first = len(self.before) - self.causal
         for group, ids_BT, real_BT in self._padded(windows, self.after):
@@ -86,9 +86,11 @@ class Inputs:
                 texts = np.full_like(places, window.text)
                 slots = bases[window.text] + window.start + places
                 parts.append(np.stack([np.full_like(places, number), first + places, texts, targets, slots]))
-            yield Asked(ids_BT, real_BT, *np.concatenate(parts, axis=1).astype(np.int64))
+            yield TargetOutputs(ids_BT, real_BT, *np.concatenate(parts, axis=1).astype(np.int64))
 
-    def of_tokens(self, windows: Iterable[Window], lengths: np.ndarray, layer: Layer) -> Iterator[Outputs]:
+    def of_tokens(
+        self, windows: Iterable[TextWindow], lengths: np.ndarray, layer: Layer
+    ) -> Iterator[WantedOutputs]:
         """Inputs of like length, each read once; the outputs at the texts' own tokens, or at one special token each.
 
         Args:
@@ -108,11 +110,11 @@ class Inputs:
                 parts.append(
                     np.stack([np.full_like(columns, number), columns, np.full_like(columns, window.text)])
                 )
-            yield Outputs(ids_BT, real_BT, *np.concatenate(parts, axis=1).astype(np.int64))
+            yield WantedOutputs(ids_BT, real_BT, *np.concatenate(parts, axis=1).astype(np.int64))
 
     def _padded(
-        self, windows: Iterable[Window], after: list[int]
-    ) -> Iterator[tuple[list[Window], np.ndarray, np.ndarray | None]]:
+        self, windows: Iterable[TextWindow], after: list[int]
+    ) -> Iterator[tuple[list[TextWindow], np.ndarray, np.ndarray | None]]:
         """Windows of like length, their inputs (B, T) between the special tokens, and which tokens are real (B, T)."""
         specials = len(self.before) + len(after)
         for group in budgeted(windows, TOKEN_BUDGET, specials=specials):
@@ -126,7 +128,7 @@ class Inputs:
             # Padding stands on the right, where no causal output sees it.
             yield group, ids_BT, None if self.causal or real_BT.all() else real_BT
 
-    def each_hidden(self, windows: Iterable[Window], bases: np.ndarray) -> Iterator[Asked]:
+    def each_hidden(self, windows: Iterable[TextWindow], bases: np.ndarray) -> Iterator[TargetOutputs]:
         """Copies of each input with one token hidden. Inputs of one length go together: nothing is padded."""
         assert self.mask_id is not None, "a causal model hides nothing"
         ordered = sorted(windows, key=lambda window: (-len(window), window.text, window.start))
@@ -146,4 +148,4 @@ class Inputs:
                 targets_N = ids_BT[rows_N, columns_N]
                 ids_BT[rows_N, columns_N] = self.mask_id
                 slots_N = starts_W[which_N] + places_N
-                yield Asked(ids_BT, None, rows_N, columns_N, texts_W[which_N], targets_N, slots_N)
+                yield TargetOutputs(ids_BT, None, rows_N, columns_N, texts_W[which_N], targets_N, slots_N)

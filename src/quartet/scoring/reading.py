@@ -24,7 +24,7 @@ from quartet.text.tokenizer import TextTokenizer, is_own
 Layer = Literal["context", "embed", "table", "first", "last"]
 LAYERS: tuple[Layer, ...] = get_args(Layer)
 #: ``predict``: the states that predict each token.
-Wanted = Literal["predict"] | Layer
+WantedVectors = Literal["predict"] | Layer
 
 #: Tokens, padding and memory included, that a network holds at once, and how many times as many on a GPU, which they
 #: are to fill: one layer of 4,096 inner units then has a gigabyte of them.
@@ -37,7 +37,7 @@ def token_budget(device: str) -> int:
 
 
 @dataclass(frozen=True)
-class Reading:
+class TokenVectors:
     """Some tokens of some texts.
 
     Attributes:
@@ -54,7 +54,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Reader:
+class NetworkReader:
     """A network with what is needed to feed it texts. What is wanted of them is found before they go to the device.
 
     Attributes:
@@ -67,7 +67,9 @@ class Reader:
     device: str
     window: int
 
-    def read(self, texts: Sequence[Row], wanted: Wanted, masked: bool = True) -> Iterator[Reading]:
+    def read(
+        self, texts: Sequence[Row], wanted: WantedVectors, masked: bool = True
+    ) -> Iterator[TokenVectors]:
         """Read texts in batches of like length; each wanted token comes once, in no particular order.
 
         A text longer than an input is read in parts. A stream is opened by [EOS] and closed by the [EOS] of its last
@@ -103,7 +105,9 @@ class Reader:
             return self.tokenizer.bos_id, self.tokenizer.eos_id
         return self.tokenizer.cls_id, self.tokenizer.sep_id
 
-    def _read_framed(self, texts: Sequence[Row], wanted: Wanted, masked: bool) -> Iterator[Reading]:
+    def _read_framed(
+        self, texts: Sequence[Row], wanted: WantedVectors, masked: bool
+    ) -> Iterator[TokenVectors]:
         config = self.network.config
         windows = cut(texts, config.reads, config.max_length - 2, config.causal)
         lengths = np.array([len(text.ids) for text in texts])
@@ -125,14 +129,14 @@ class Reader:
                     index[kept_N] for index in (rows_N, columns_N, texts_N, places_N)
                 )
             at_N = torch.from_numpy(rows_N * batch.ids_BT.shape[1] + columns_N).to(self.device)
-            yield Reading(
+            yield TokenVectors(
                 texts_N,
                 places_N,
                 batch.ids_BT.flatten().index_select(0, at_N),
                 vectors_BTD.flatten(0, 1).index_select(0, at_N),
             )
 
-    def _chosen(self, batch: Batch, wanted: Wanted) -> Tensor:
+    def _chosen(self, batch: Batch, wanted: WantedVectors) -> Tensor:
         """(B, T) True at the tokens that are wanted."""
         if wanted == "predict":
             return self.objective.predicted(batch)
@@ -144,7 +148,7 @@ class Reader:
             own_BT[:, 0] = True
         return own_BT
 
-    def _represent(self, batch: Batch, wanted: Wanted, masked: bool) -> Tensor:
+    def _represent(self, batch: Batch, wanted: WantedVectors, masked: bool) -> Tensor:
         """(B, T, D): what is wanted of each token."""
         if wanted == "table":
             rows_BTD: Tensor = self.network.tokens(batch.ids_BT)
@@ -156,7 +160,7 @@ class Reader:
         states = self.objective.own_states(self.network, batch, masked=masked)
         return states.predictive_BTD if wanted == "predict" else states.contextual_BTD
 
-    def _read_streams(self, texts: Sequence[Row], wanted: Wanted) -> Iterator[Reading]:
+    def _read_streams(self, texts: Sequence[Row], wanted: WantedVectors) -> Iterator[TokenVectors]:
         """Each text is a stream of its own, opened by the [EOS] of an empty memory."""
         streams = [self._stream(text) for text in texts]
         order = sorted(range(len(texts)), key=lambda index: (-len(streams[index][0]), index))
@@ -182,8 +186,8 @@ class Reader:
         return np.concatenate([[eos], ids]), np.concatenate([np.zeros_like(positions[:1]), positions])
 
     def _read_group(
-        self, batch: Batch, texts_B: np.ndarray, lengths: list[int], wanted: Wanted
-    ) -> Iterator[Reading]:
+        self, batch: Batch, texts_B: np.ndarray, lengths: list[int], wanted: WantedVectors
+    ) -> Iterator[TokenVectors]:
         own_BT = is_own(batch.ids_BT) & batch.real_BT
         lengths_B1 = torch.tensor(lengths)[:, None]
         places_BT = torch.where(closes(batch.real_BT), lengths_B1, own_BT.long().cumsum(1) - 1).numpy()
@@ -206,7 +210,7 @@ class Reader:
                 vectors_BTD = vectors_BTD[:, : shown.stop - shown.start]
             rows_N, columns_N = wanted_BT[:, shown].nonzero()
             at_N = torch.from_numpy(rows_N * vectors_BTD.shape[1] + columns_N).to(self.device)
-            yield Reading(
+            yield TokenVectors(
                 texts_B[rows_N],
                 places_BT[:, shown][rows_N, columns_N],
                 batch.ids_BT[:, shown].flatten().index_select(0, at_N),

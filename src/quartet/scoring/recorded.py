@@ -17,7 +17,7 @@ TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True)
-class Attended:
+class LayerAttention:
     """One layer's attention.
 
     Attributes:
@@ -30,7 +30,7 @@ class Attended:
 
 
 @contextmanager
-def recorded() -> Iterator[list[Attended]]:
+def recorded() -> Iterator[list[LayerAttention]]:
     """Within, every attention of this thread is written into the list, in the order in which the layers run.
 
     The network's output is that of the fused attention, untouched. Each record is checked against it: the probabilities
@@ -39,13 +39,13 @@ def recorded() -> Iterator[list[Attended]]:
     Raises:
         AssertionError: they do not (dropout is on, or an argument was given that this module does not know).
     """
-    found: list[Attended] = []
-    with _Recorder(found):
+    found: list[LayerAttention] = []
+    with _AttentionRecorder(found):
         yield found
 
 
-class _Recorder(TorchFunctionMode):
-    def __init__(self, found: list[Attended]) -> None:
+class _AttentionRecorder(TorchFunctionMode):
+    def __init__(self, found: list[LayerAttention]) -> None:
         super().__init__()
         self.found = found
 
@@ -69,7 +69,7 @@ def _explicit(
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
-) -> tuple[Attended, Tensor]:
+) -> tuple[LayerAttention, Tensor]:
     """softmax(q k^T scale + mask), and its product with the values."""
     assert dropout_p == 0, "record in evaluation mode"
     tokens, keys = query_BHTK.shape[2], key_BHSK.shape[2]
@@ -83,4 +83,4 @@ def _explicit(
             scores_BHTS = scores_BHTS + attn_mask
     weights_BHTS = scores_BHTS.masked_fill(~allowed, -torch.inf).softmax(dim=-1)
     allowed_BHTS = allowed[(None,) * (4 - allowed.dim())]
-    return Attended(weights_BHTS, allowed_BHTS), weights_BHTS @ value_BHSK
+    return LayerAttention(weights_BHTS, allowed_BHTS), weights_BHTS @ value_BHSK

@@ -27,7 +27,7 @@ from itertools import zip_longest
 from typing import Any, get_args
 
 from quartet.arguments import check_choice, checked_texts
-from quartet.config.nbest import Handling
+from quartet.config.nbest import UnknownHandling
 from quartet.errors import InputError
 from quartet.statistics.intervals import Floats
 from quartet.statistics.perplexity import UnknownWords
@@ -97,7 +97,7 @@ class UnknownShare:
 
 
 @dataclass(frozen=True)
-class Unknown:
+class UnknownTreatment:
     """The unknown tokens of some texts, and what is done with them.
 
     Attributes:
@@ -106,7 +106,7 @@ class Unknown:
         share: of the distinct texts, likewise.
     """
 
-    handling: Handling
+    handling: UnknownHandling
     found: list[UnknownTokens] | None = None
     share: UnknownShare | None = None
 
@@ -123,16 +123,16 @@ class Unknown:
             warnings.warn(text, UnknownTokensWarning, stacklevel=3)
 
 
-def unknown_in(model: object, texts: Sequence[str], handling: Handling) -> Unknown:
+def unknown_in(model: object, texts: Sequence[str], handling: UnknownHandling) -> UnknownTreatment:
     """What a model does not know of texts.
 
     Raises:
         InputError: there is no such way to handle it, or there are unknown tokens and that is an error.
     """
-    check_choice(handling, get_args(Handling), "unknown")
+    check_choice(handling, get_args(UnknownHandling), "unknown")
     find: Callable[[list[str]], list[UnknownTokens]] | None = getattr(model, "unknown_tokens", None)
     if find is None:
-        return Unknown(handling)
+        return UnknownTreatment(handling)
     distinct = list(dict.fromkeys(texts))
     found = dict(zip(distinct, find(distinct), strict=True))
     share = UnknownShare.of(list(found.values()))
@@ -143,7 +143,7 @@ def unknown_in(model: object, texts: Sequence[str], handling: Handling) -> Unkno
             f"{getattr(model, 'name', 'the model')}: {share}",
             "take a model of this script, or allow them (--unknown spread, unknown='spread')",
         )
-    return Unknown(handling, [found[text] for text in texts], share)
+    return UnknownTreatment(handling, [found[text] for text in texts], share)
 
 
 def unknown_words(model: object, texts: Sequence[str]) -> UnknownWords:
@@ -179,7 +179,9 @@ class ScoresTexts(ABC):
     def unknown_tokens(self, texts: Sequence[str]) -> list[UnknownTokens]:
         """Which tokens of each text the model does not know, and what each costs beside its [UNK]."""
 
-    def score(self, texts: Sequence[str], masked: bool = True, unknown: Handling = "spread") -> list[float]:
+    def score(
+        self, texts: Sequence[str], masked: bool = True, unknown: UnknownHandling = "spread"
+    ) -> list[float]:
         """The sum of each text's token log-probabilities, in nats; 0 for a text that has no tokens to score.
 
         Args:

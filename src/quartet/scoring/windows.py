@@ -16,7 +16,7 @@ LEAST_FULL, LARGE_ENOUGH = 0.9, 1 / 8
 
 
 @dataclass(frozen=True)
-class Window:
+class TextWindow:
     """Tokens start..stop of one text."""
 
     text: int
@@ -43,7 +43,7 @@ def full_parts(length: int, room: int) -> list[tuple[int, int]]:
     return [(at, min(at + room, length)) for at in range(0, max(1, length), room)]
 
 
-def cut(texts: Sequence[Row], reads: Reads, room: int, causal: bool = False) -> Iterator[Window]:
+def cut(texts: Sequence[Row], reads: Reads, room: int, causal: bool = False) -> Iterator[TextWindow]:
     """Cut texts for models that read sentences (one input a sentence) or spans (inputs as long as fit).
 
     Args:
@@ -61,16 +61,16 @@ def cut(texts: Sequence[Row], reads: Reads, room: int, causal: bool = False) -> 
                 segments = text.segments[part]
                 if reads == "sentences":
                     segments = segments - segments[:1]
-                yield Window(number, begin + low, begin + high, Row(text.ids[part], segments))
+                yield TextWindow(number, begin + low, begin + high, Row(text.ids[part], segments))
 
 
-def budgeted(windows: Iterable[Window], budget: int, specials: int) -> Iterator[list[Window]]:
+def budgeted(windows: Iterable[TextWindow], budget: int, specials: int) -> Iterator[list[TextWindow]]:
     """Batches of windows of like length, each of at most `budget` tokens with padding (or of one window).
 
     Longest first, so that the largest batch comes at once. A batch that is large enough to keep a device busy ends
     where a window would be padding by more than a tenth.
     """
-    batch: list[Window] = []
+    batch: list[TextWindow] = []
     for window in sorted(windows, key=lambda item: (-len(item), item.text, item.start)):
         width = len(batch[0]) + specials if batch else 0
         padded = len(window) + specials < LEAST_FULL * width and len(batch) * width >= budget * LARGE_ENOUGH

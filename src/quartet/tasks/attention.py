@@ -19,7 +19,7 @@ SHARES = ("own-sentence", "own-paragraph", "itself", "before", "specials")
 
 
 @dataclass(frozen=True)
-class Article:
+class DocumentAttention:
     """An article as a model reads it, token by token.
 
     Attributes:
@@ -44,7 +44,7 @@ class Article:
         return even
 
 
-def shares(article: Article, weights_TT: np.ndarray) -> Floats:
+def shares(article: DocumentAttention, weights_TT: np.ndarray) -> Floats:
     """(len(SHARES),) sums of attention over the article's own tokens as queries.
 
     Special tokens as keys count in none but the last; keys of the own sentence and paragraph stand on both sides.
@@ -62,7 +62,7 @@ def shares(article: Article, weights_TT: np.ndarray) -> Floats:
 
 
 def share_measures(
-    articles: Sequence[Article], layer: int | None, samples: int, seed: int
+    articles: Sequence[DocumentAttention], layer: int | None, samples: int, seed: int
 ) -> dict[str, Measure]:
     """The mean shares of a layer (None: of uniform attention) over all own tokens; n counts these.
 
@@ -85,7 +85,7 @@ def share_measures(
     return bootstrap_measures(statistics, len(articles), samples, seed)
 
 
-def write_article(path: Path, article: Article) -> None:
+def write_article(path: Path, article: DocumentAttention) -> None:
     """Keep an article's maps as one safetensors file, for the picture."""
     from safetensors.numpy import save_file
 
@@ -101,7 +101,7 @@ def write_article(path: Path, article: Article) -> None:
         save_file(whole, temporary, {"article": json.dumps({"name": article.name})})
 
 
-def read_article(path: Path) -> Article:
+def read_article(path: Path) -> DocumentAttention:
     """What `write_article` kept.
 
     Raises:
@@ -115,7 +115,7 @@ def read_article(path: Path) -> Article:
             tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (it is no mapping)
     except (OSError, SafetensorError, KeyError, TypeError) as error:
         raise InputError(path, f"not the attention of an article ({error})", "run dvc repro") from error
-    return Article(
+    return DocumentAttention(
         name,
         tensors["sentences"],
         tensors["paragraphs"],

@@ -20,7 +20,7 @@ from quartet.errors import InputError
 
 Example = TypeVar("Example")
 #: A row by its columns' names.
-Row = Mapping[str, Any]
+FileRow = Mapping[str, Any]
 
 #: Bytes that a file may have when it is unpacked, and that a line of it or a whole JSON document may have.
 LARGEST, LONGEST = 4 << 30, 256 << 20
@@ -33,7 +33,7 @@ _NO_TEXT = re.compile(r"\\u(0000|[dD][89a-fA-F])")
 
 
 @dataclass(frozen=True)
-class Format(Generic[Example]):
+class SetFormat(Generic[Example]):
     """How one published set is written.
 
     Attributes:
@@ -249,7 +249,7 @@ def parquet_rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[str, dict[
         raise InputError(path, f"not a Parquet file that can be read ({error})") from error
 
 
-def text_of(row: Row, column: str, place: str) -> str:
+def text_of(row: FileRow, column: str, place: str) -> str:
     """A cell that must be a text with more than blanks, without the blanks around it."""
     value = row.get(column)
     if not isinstance(value, str):

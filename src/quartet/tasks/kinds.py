@@ -13,7 +13,7 @@ from typing import Any
 
 from quartet.tasks.blimp import data as blimp
 from quartet.tasks.classification.data import read_labelled
-from quartet.tasks.files import Format
+from quartet.tasks.files import SetFormat
 from quartet.tasks.glue import data as glue
 from quartet.tasks.nli import data as nli
 from quartet.tasks.race import data as race
@@ -23,7 +23,7 @@ from quartet.tasks.wordsim.data import read_word_pairs
 
 
 @dataclass(frozen=True)
-class Kind:
+class SetKind:
     """A kind of set: either published ones, each file of which is read by itself, or files that are read together.
 
     Attributes:
@@ -31,19 +31,19 @@ class Kind:
         roles: of the files, in the order in which `read` takes them.
     """
 
-    formats: Mapping[str, Format[Any]] = dataclasses.field(default_factory=dict)
+    formats: Mapping[str, SetFormat[Any]] = dataclasses.field(default_factory=dict)
     roles: tuple[str, ...] = ()
     read: Callable[..., Any] | None = None
 
 
-KINDS: dict[str, Kind] = {
-    "documents-similarity": Kind(roles=("texts", "similarities"), read=sts.read_lee),
-    "word-similarity": Kind(roles=("pairs",), read=read_word_pairs),
-    "classification": Kind(roles=("texts",), read=read_labelled),
-    "sts": Kind(sts.FORMATS),
-    "glue": Kind(glue.FORMATS),
-    "nli": Kind(nli.FORMATS),
-    "squad": Kind(squad.FORMATS),
-    "race": Kind(race.FORMATS),
-    "blimp": Kind(blimp.FORMATS),
+KINDS: dict[str, SetKind] = {
+    "documents-similarity": SetKind(roles=("texts", "similarities"), read=sts.read_lee),
+    "word-similarity": SetKind(roles=("pairs",), read=read_word_pairs),
+    "classification": SetKind(roles=("texts",), read=read_labelled),
+    "sts": SetKind(sts.FORMATS),
+    "glue": SetKind(glue.FORMATS),
+    "nli": SetKind(nli.FORMATS),
+    "squad": SetKind(squad.FORMATS),
+    "race": SetKind(race.FORMATS),
+    "blimp": SetKind(blimp.FORMATS),
 }

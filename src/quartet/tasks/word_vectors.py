@@ -15,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 
 from quartet.arguments import checked_texts
-from quartet.config.evaluation import VectorFormat, Word2Vec
+from quartet.config.evaluation import VectorFormat, Word2VecSettings
 from quartet.errors import InputError
 from quartet.statistics.intervals import Floats
 from quartet.statistics.perplexity import TokenIds
@@ -197,7 +197,9 @@ def _check_binary(path: Path) -> None:
             )
 
 
-def train_word2vec(sentences: Iterable[TokenIds], vocabulary: int, config: Word2Vec, seed: int) -> Floats:
+def train_word2vec(
+    sentences: Iterable[TokenIds], vocabulary: int, config: Word2VecSettings, seed: int
+) -> Floats:
     """(vocabulary, dimension) vectors, a row a token id; zeros where an id never (or too rarely) occurs.
 
     Args:

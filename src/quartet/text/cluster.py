@@ -21,7 +21,7 @@ from distributed.comm import CommClosedError
 
 from quartet.errors import InputError
 from quartet.text.origin import code_and_libraries
-from quartet.text.parallel import AHEAD, ONE_CORE, Outcome, attempt, ordered
+from quartet.text.parallel import AHEAD, ONE_CORE, WorkOutcome, attempt, ordered
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -46,7 +46,7 @@ def on_cluster(work: Callable[[Item], Result], source: Iterator[Item], scheduler
     with _connected(scheduler) as client:
         crew = _Crew(client, scheduler)
         try:
-            client.register_plugin(_Work(work), name=name)
+            client.register_plugin(_WorkPlugin(work), name=name)
         except (
             Exception
         ) as error:  # whatever keeps a worker from taking it: no Quartet, another version of it
@@ -56,8 +56,8 @@ def on_cluster(work: Callable[[Item], Result], source: Iterator[Item], scheduler
                 "install the same versions of Quartet and its libraries on all machines",
             ) from error
 
-        def submit(item: Item) -> _Awaited:
-            return _Awaited(client.submit(_run, name, item, pure=False), crew)
+        def submit(item: Item) -> _PendingItem:
+            return _PendingItem(client.submit(_run, name, item, pure=False), crew)
 
         try:
             yield from ordered(submit, source, lambda: AHEAD * crew.threads())
@@ -105,17 +105,17 @@ class _Crew:
 
 
 @dataclass(frozen=True)
-class _Awaited:
+class _PendingItem:
     """An item on its way."""
 
     future: Future
     crew: _Crew
 
-    def result(self) -> Outcome:
+    def result(self) -> WorkOutcome:
         """What comes of it; a cluster that lost all its workers is not waited for without end."""
         while True:
             try:
-                outcome: Outcome = self.future.result(timeout=LOOK_SECONDS)
+                outcome: WorkOutcome = self.future.result(timeout=LOOK_SECONDS)
                 return outcome
             except TimeoutError:
                 self.crew.threads()
@@ -140,7 +140,7 @@ def _lost(scheduler: str) -> InputError:
 # -- on the workers ------------------------------------------------------------------------------------------------
 
 
-class _Work(WorkerPlugin):  # type: ignore[misc]
+class _WorkPlugin(WorkerPlugin):  # type: ignore[misc]
     """The work, sent once to each worker."""
 
     def __init__(self, work: Callable[[Any], Any]) -> None:
@@ -154,7 +154,7 @@ class _Work(WorkerPlugin):  # type: ignore[misc]
         self.alike = code_and_libraries() == self.made_with
 
 
-def _run(name: str, item: Any) -> Outcome:
+def _run(name: str, item: Any) -> WorkOutcome:
     worker = get_worker()
     plugin = worker.plugins[name]
     if not plugin.alike:

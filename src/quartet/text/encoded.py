@@ -82,7 +82,7 @@ COLUMNS: dict[str, tuple[pa.DataType, ...]] = {
 
 
 @dataclass(frozen=True)
-class Origin:
+class CorpusOrigin:
     """Where an encoded corpus lies.
 
     Attributes:
@@ -118,7 +118,7 @@ class EncodedCorpus:
     sentence_headings: NDArray[np.bool_]
     document_offsets: NDArray[np.int64]
     doc_ids: tuple[str, ...]
-    origin: Origin | None = None
+    origin: CorpusOrigin | None = None
 
     def __len__(self) -> int:
         return len(self.sentence_offsets) - 1
@@ -159,7 +159,9 @@ class EncodedCorpus:
                 key: int(manifest["splits"][split][key]) for key in ("documents", "sentences", "tokens")
             }
             vocabulary = int(manifest["tokenizer"]["vocab_size"])
-            origin = Origin(folder, sha256(folder / "manifest.json"), str(manifest["tokenizer"]["sha256"]))
+            origin = CorpusOrigin(
+                folder, sha256(folder / "manifest.json"), str(manifest["tokenizer"]["sha256"])
+            )
             version = manifest["version"]
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(
@@ -205,7 +207,7 @@ class EncodedCorpus:
         )
 
     @classmethod
-    def _of_table(cls, table: pa.Table, origin: Origin) -> EncodedCorpus:
+    def _of_table(cls, table: pa.Table, origin: CorpusOrigin) -> EncodedCorpus:
         lengths = _flat(table["sentence_lengths"])
         return cls(
             ids=_ids(table["ids"]),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, numbered_lines, sha256, write_json
 from quartet.text.documents import parse_segmented
-from quartet.text.resumed import Arrays, Resumed, packed, resume_folder, unpacked
+from quartet.text.resumed import Arrays, ResumableWork, packed, resume_folder, unpacked
 from quartet.text.split import SPLITS
 from quartet.text.tokenizer import TextTokenizer
 
@@ -34,7 +34,7 @@ Line = tuple[int, bytes]
 """A line of a file and its number from 1."""
 
 
-class Encoded(NamedTuple):
+class EncodedDocuments(NamedTuple):
     """Some documents in their order, as flat arrays: N tokens in S sentences in D documents that are not empty.
 
     Attributes:
@@ -103,7 +103,7 @@ def encode_corpus(
     with atomic_dir(out_dir) as folder:
         for split, source in sources.items():
             encode = EncodeLines(tokenizer, source)
-            resumed = Resumed(resume / split if resume else None, _pack, _unpack)
+            resumed = ResumableWork(resume / split if resume else None, _pack, _unpack)
             batches = _batches(numbered_lines(source))
             with closing(resumed.in_order(encode, batches, workers, scheduler)) as encoded:
                 splits[split] = _write(encoded, encode.id_type, folder / f"{split}.arrow", advance)
@@ -121,18 +121,18 @@ def encode_corpus(
     return manifest
 
 
-def _pack(encoded: Encoded) -> Arrays:
-    """The arrays as `Resumed` keeps them."""
+def _pack(encoded: EncodedDocuments) -> Arrays:
+    """The arrays as `ResumableWork` keeps them."""
     names, name_lengths = packed(doc_id.encode() for doc_id in encoded.doc_ids)
     numbers = {"read": np.array(encoded.read), "unknown": np.array(encoded.unknown)}
     return encoded._asdict() | numbers | {"doc_ids": names, "doc_id_lengths": name_lengths}
 
 
-def _unpack(arrays: Arrays) -> Encoded:
-    fields = {name: arrays[name] for name in Encoded._fields}
+def _unpack(arrays: Arrays) -> EncodedDocuments:
+    fields = {name: arrays[name] for name in EncodedDocuments._fields}
     names = [name.decode() for name in unpacked(arrays["doc_ids"], arrays["doc_id_lengths"])]
     numbers = {name: int(arrays[name]) for name in ("read", "unknown")}
-    return Encoded(**fields | numbers | {"doc_ids": names})  # type: ignore[arg-type]
+    return EncodedDocuments(**fields | numbers | {"doc_ids": names})  # type: ignore[arg-type]
 
 
 # -- lines to arrays -------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ class EncodeLines:
         """The smallest type that the files know for the ids."""
         return np.dtype(np.uint16 if self.tokenizer.vocab_size < 1 << 16 else np.int32)
 
-    def __call__(self, lines: Sequence[Line]) -> Encoded:
+    def __call__(self, lines: Sequence[Line]) -> EncodedDocuments:
         """The documents of the lines.
 
         Raises:
@@ -192,7 +192,7 @@ class EncodeLines:
         kept_stops = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[stops]
         sentences = np.diff(kept_stops, prepend=0)
         some = sentences > 0
-        return Encoded(
+        return EncodedDocuments(
             read=len(doc_ids),
             unknown=int(np.count_nonzero(ids == self.tokenizer.unk_id)),
             doc_ids=[doc_id for doc_id, has_some in zip(doc_ids, some, strict=True) if has_some],
@@ -232,7 +232,7 @@ def _ranks(owners: NDArray[np.int64], sentences: NDArray[np.int64]) -> NDArray[n
 
 
 def _write(
-    encoded: Iterable[Encoded], id_type: np.dtype[Any], path: Path, advance: Callable[[], object]
+    encoded: Iterable[EncodedDocuments], id_type: np.dtype[Any], path: Path, advance: Callable[[], object]
 ) -> dict[str, float]:
     from datasets import Features, Value
     from datasets import Sequence as ListOf
@@ -245,7 +245,7 @@ def _write(
         | {"sentence_headings": ListOf(Value("bool"))}
     )
     totals = dict.fromkeys(("documents", "sentences", "words", "tokens", "unknown"), 0)
-    waiting: list[Encoded] = []  # until they are a record batch
+    waiting: list[EncodedDocuments] = []  # until they are a record batch
     room = BATCH_TOKENS
     with ArrowWriter(path=str(path), features=features) as writer:
 
@@ -278,7 +278,7 @@ def _write(
     return {**totals, "unknown_share": totals["unknown"] / max(1, totals["tokens"])}
 
 
-def _parted(rows: Encoded, count: int) -> tuple[Encoded, Encoded]:
+def _parted(rows: EncodedDocuments, count: int) -> tuple[EncodedDocuments, EncodedDocuments]:
     """The first `count` documents, and the others."""
     tokens, sentences = int(rows.tokens[:count].sum()), int(rows.sentences[:count].sum())
     places = {"doc_ids": count, "tokens": count, "sentences": count, "ids": tokens}
@@ -289,7 +289,7 @@ def _parted(rows: Encoded, count: int) -> tuple[Encoded, Encoded]:
     )
 
 
-def _table(parts: Sequence[Encoded]) -> pa.Table:
+def _table(parts: Sequence[EncodedDocuments]) -> pa.Table:
     """The rows of a record batch."""
 
     def joined(name: str) -> NDArray[Any]:

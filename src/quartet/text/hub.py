@@ -28,7 +28,7 @@ _REMEDY = "give a folder of Parquet, JSON or CSV files as a data set on the hub 
 
 
 @dataclass(frozen=True)
-class Hub:
+class HubReader:
     """A reader in the sense of `quartet.text.sources`, of rows as `settings` says."""
 
     settings: HubConfig

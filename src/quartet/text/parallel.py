@@ -19,7 +19,7 @@ from quartet.errors import InputError
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-Outcome: TypeAlias = tuple[Any, tuple[str, str, str] | None]
+WorkOutcome: TypeAlias = tuple[Any, tuple[str, str, str] | None]
 """A result; or a user's mistake in its parts, for exceptions with several arguments cannot be pickled."""
 
 PATIENCE = 3.0
@@ -100,7 +100,7 @@ def ordered(
     """Yield the result of each item in the order of the items.
 
     Args:
-        submit: begins the work on an item, whose `Outcome` is awaited when its turn comes.
+        submit: begins the work on an item, whose `WorkOutcome` is awaited when its turn comes.
         room: how many items may be on their way.
 
     Raises:
@@ -166,11 +166,11 @@ def _end_with_the_first() -> None:
     os._exit(1)
 
 
-def _run(item: Any) -> Outcome:
+def _run(item: Any) -> WorkOutcome:
     return attempt(_work, item)
 
 
-def attempt(work: Callable[[Item], Any], item: Item) -> Outcome:
+def attempt(work: Callable[[Item], Any], item: Item) -> WorkOutcome:
     """What comes of an item, ready to be sent back."""
     try:
         return work(item), None

@@ -41,7 +41,7 @@ def resume_folder(folder: Path, *decisive: object) -> Path:
 
 
 @dataclass(frozen=True)
-class Resumed(Generic[Result]):
+class ResumableWork(Generic[Result]):
     """How results are kept.
 
     Attributes:

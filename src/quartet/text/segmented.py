@@ -18,11 +18,11 @@ import numpy as np
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
 from quartet.text.documents import Document, Draft, SegmentedDocument, documents_of
-from quartet.text.hub import Hub
-from quartet.text.resumed import Arrays, Resumed, packed, resume_folder, unpacked
+from quartet.text.hub import HubReader
+from quartet.text.resumed import Arrays, ResumableWork, packed, resume_folder, unpacked
 from quartet.text.segments import TRAINING_CHARACTERS, PunktChoice, Segmenter, load_segmenter
 from quartet.text.sources import TEXT_FILES, Reader
-from quartet.text.split import SPLITS, Shares, folder_of, given_split, none_empty
+from quartet.text.split import SPLITS, HeldOutShares, folder_of, given_split, none_empty
 
 BATCH_CHARACTERS = 1 << 18
 """Drafts go to a process together until they have so many characters: a fraction of a second's work."""
@@ -39,7 +39,7 @@ class _Named(Protocol):
 NamedT = TypeVar("NamedT", bound=_Named)
 
 
-class Row(NamedTuple):
+class DocumentLine(NamedTuple):
     """A segmented document as it is written.
 
     Attributes:
@@ -59,16 +59,16 @@ class SegmentDrafts:
 
     segmenter: Segmenter
 
-    def __call__(self, drafts: Sequence[Draft]) -> list[Row]:
+    def __call__(self, drafts: Sequence[Draft]) -> list[DocumentLine]:
         """One row for each document that comes of the drafts."""
         return [self._row(document) for document in documents_of(drafts)]
 
-    def _row(self, document: Document) -> Row:
+    def _row(self, document: Document) -> DocumentLine:
         segmented = self.segmenter.segment(document)
         if not segmented.paragraphs:
-            return Row(document.id, b"", ())
+            return DocumentLine(document.id, b"", ())
         text = json.dumps(segmented.to_json(), sort_keys=True, ensure_ascii=False)
-        return Row(document.id, f"{text}\n".encode(), _count(segmented))
+        return DocumentLine(document.id, f"{text}\n".encode(), _count(segmented))
 
 
 def segment_corpus(
@@ -76,7 +76,7 @@ def segment_corpus(
     path: str | Path,
     out_dir: str | Path,
     *,
-    shares: Shares | None,
+    shares: HeldOutShares | None,
     punkt: PunktChoice = "published",
     curated: bool = True,
     language: str = "english",
@@ -122,7 +122,7 @@ def segment_corpus(
     by_folder = shares is None
     source = {
         "name": path.name,
-        "sha256": source_sha256(path, None if isinstance(reader, Hub) else TEXT_FILES),
+        "sha256": source_sha256(path, None if isinstance(reader, HubReader) else TEXT_FILES),
     }
     drafts = iter(reader(path))
     already_read: list[Document] = []  # what training took from the drafts
@@ -137,7 +137,7 @@ def segment_corpus(
         read = (getattr(reader, "__qualname__", None) or repr(reader), source["sha256"], limit, by_folder)
         cut = (segmenter.provenance, language, training_characters, BATCH_CHARACTERS)
         resume = resume_folder(resume, *read, *cut)
-    resumed = Resumed(resume, _pack, _unpack)
+    resumed = ResumableWork(resume, _pack, _unpack)
     batches = _batches(chain(already_read, drafts))
     work = resumed.in_order(SegmentDrafts(segmenter), batches, workers, scheduler)
     with atomic_dir(out_dir) as folder, closing(work) as done:
@@ -168,8 +168,8 @@ def segment_corpus(
     return manifest
 
 
-def _pack(rows: list[Row]) -> Arrays:
-    """The rows as `Resumed` keeps them; a document without paragraphs counts nothing."""
+def _pack(rows: list[DocumentLine]) -> Arrays:
+    """The rows as `ResumableWork` keeps them; a document without paragraphs counts nothing."""
     ids, id_lengths = packed(row.id.encode() for row in rows)
     lines, line_lengths = packed(row.line for row in rows)
     counts = np.array([row.counts or (0,) * len(COUNTED) for row in rows], dtype=np.int64)
@@ -182,11 +182,11 @@ def _pack(rows: list[Row]) -> Arrays:
     }
 
 
-def _unpack(arrays: Arrays) -> list[Row]:
+def _unpack(arrays: Arrays) -> list[DocumentLine]:
     ids = unpacked(arrays["ids"], arrays["id_lengths"])
     lines = unpacked(arrays["lines"], arrays["line_lengths"])
     return [
-        Row(name.decode(), line, tuple(counts) if line else ())
+        DocumentLine(name.decode(), line, tuple(counts) if line else ())
         for name, line, counts in zip(ids, lines, arrays["counts"].tolist(), strict=True)
     ]
 

@@ -14,7 +14,7 @@ SPLITS = ("train", "valid", "test")
 
 
 @dataclass(frozen=True)
-class Shares:
+class HeldOutShares:
     """The shares of the documents that are held out; training gets the rest.
 
     Every document has a 64-bit key, a hash of the seed and its id. Sorted by key, the first documents are the

@@ -31,7 +31,7 @@ MAX_TOKEN_BYTES = 1 << 24
 
 
 @dataclass
-class Page:
+class WikiPage:
     """What is kept of a ``<page>`` while it is read; a repeated element overwrites (the last revision counts)."""
 
     title: str = ""
@@ -52,11 +52,11 @@ class _DumpParser:
     """Expat's callbacks: collects finished articles in `pages` and the names of the media namespaces."""
 
     path: Path
-    pages: list[Page] = field(default_factory=list)
+    pages: list[WikiPage] = field(default_factory=list)
     media_prefixes: set[str] = field(default_factory=lambda: set(MEDIA_PREFIXES))
     last_title: str = ""
     _open: list[str] = field(default_factory=list)
-    _page: Page = field(default_factory=Page)
+    _page: WikiPage = field(default_factory=WikiPage)
     _text: list[str] = field(default_factory=list)
     _length: int = 0
     _namespace: str = ""
@@ -77,7 +77,7 @@ class _DumpParser:
         if not self._open and name != "mediawiki":
             raise InputError(self.path, f"its root is <{name}>, not <mediawiki>", REMEDY)
         if name == "page":
-            self._page = Page()
+            self._page = WikiPage()
         elif name == "redirect":
             self._page.redirect = True
         elif name == "namespace":
@@ -114,7 +114,7 @@ class _DumpParser:
 
 
 @dataclass(frozen=True, slots=True)
-class Article:
+class WikiArticle:
     """A page before its mark-up is cleaned."""
 
     id: str
@@ -144,7 +144,7 @@ def read_wikipedia(path: str | Path) -> Iterator[Document]:
     return documents_of(draft_wikipedia(path))
 
 
-def draft_wikipedia(path: str | Path) -> Iterator[Article]:
+def draft_wikipedia(path: str | Path) -> Iterator[WikiArticle]:
     """As `read_wikipedia`, but the mark-up is cleaned where a draft is finished."""
     path = Path(path)
     articles = given = 0
@@ -161,7 +161,7 @@ def draft_wikipedia(path: str | Path) -> Iterator[Article]:
                 prefixes = frozenset(parser.media_prefixes)
                 for page in parser.pages:
                     articles += 1
-                    yield Article(page.id, page.title, page.text, prefixes)
+                    yield WikiArticle(page.id, page.title, page.text, prefixes)
                 parser.pages.clear()
             parser.expat.Parse(b"", True)
     except (

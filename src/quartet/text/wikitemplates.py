@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-Words = Callable[[Sequence[str]], str]
+TemplateWords = Callable[[Sequence[str]], str]
 """Turns a template's unnamed arguments (already plain text) into the words that a reader sees."""
 
 UNITS = {
@@ -35,12 +35,12 @@ RANGES = {
 """What may stand between two numbers of ``{{convert}}``, and how a reader sees it."""
 
 
-def argument(number: int) -> Words:
+def argument(number: int) -> TemplateWords:
     """The argument of that number; "" where there are fewer."""
     return lambda values: values[number] if -len(values) <= number < len(values) else ""
 
 
-def constant(text: str) -> Words:
+def constant(text: str) -> TemplateWords:
     """The same words whatever the arguments."""
     return lambda values: text
 
@@ -97,7 +97,7 @@ FIRST = (
 )
 """Templates whose first argument is what a reader sees, or the better part of it."""
 
-WORDS: dict[str, Words] = {
+WORDS: dict[str, TemplateWords] = {
     **dict.fromkeys(FIRST, argument(0)),
     **dict.fromkeys(("lang", "rtl-lang", "script", "transl", "transliteration"), argument(-1)),
     **dict.fromkeys(("blockquote", "cquote", "quotation", "quote", "quote box"), block),

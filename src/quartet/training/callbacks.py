@@ -17,12 +17,12 @@ from quartet.files import atomic_path
 from quartet.training.module import PretrainingModule
 
 #: Called with (metric, value, step) at each validation.
-Report = Callable[[str, float, int], None]
+MetricReporter = Callable[[str, float, int], None]
 #: Called with (optimiser steps done, all steps).
 Progress = Callable[[int, int], object]
 
 
-class PlainFile(TorchCheckpointIO):
+class PlainFileCheckpointIO(TorchCheckpointIO):
     """Writes resume points where it is told: Lightning's own way leaves a file in /tmp when it is killed."""
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
@@ -69,7 +69,7 @@ class ResumePoint(pl.Callback):
                 trainer.save_checkpoint(path)
 
 
-class Clock(pl.Callback):
+class StepClock(pl.Callback):
     """How long the training's steps took, without the validations between them.
 
     Attributes:
@@ -103,7 +103,7 @@ class Clock(pl.Callback):
 class ReportValidation(pl.Callback):
     """Hand each point of the validation curve to whoever keeps the books."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: MetricReporter) -> None:
         self.report = report
 
     def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
@@ -113,7 +113,7 @@ class ReportValidation(pl.Callback):
             self.report("validation_loss", loss, step)
 
 
-class Steps(pl.Callback):
+class StepProgress(pl.Callback):
     """Tells `progress` after each batch how far the training is."""
 
     def __init__(self, progress: Progress) -> None:

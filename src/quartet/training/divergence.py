@@ -61,7 +61,7 @@ class _Gradient:
     step: int
 
 
-class Watch:
+class DivergenceWatch:
     """Sees every loss and gradient of one training.
 
     A jump is told as a warning of the logger ``quartet.training.divergence``, whose record has an attribute `metric`:
@@ -270,7 +270,7 @@ class WatchedModule(pl.LightningModule):
         watch: set by the subclass.
     """
 
-    watch: Watch
+    watch: DivergenceWatch
 
     def configure_gradient_clipping(
         self,

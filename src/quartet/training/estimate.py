@@ -32,7 +32,7 @@ MOMENTS = 2
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadCounts:
     """What goes through a network.
 
     Attributes:
@@ -45,8 +45,8 @@ class Reading:
     targets: float
     pairs: float
 
-    def times(self, factor: float) -> Reading:
-        return Reading(self.tokens * factor, self.targets * factor, self.pairs * factor)
+    def times(self, factor: float) -> ReadCounts:
+        return ReadCounts(self.tokens * factor, self.targets * factor, self.pairs * factor)
 
     def flops(self, config: ModelConfig, vocabulary: int) -> float:
         """Of a training on it, forward and backward."""
@@ -56,7 +56,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Bytes:
+class DeviceMemory:
     """Memory of one device.
 
     Attributes:
@@ -94,7 +94,7 @@ def reading(
     training: TrainingConfig,
     vocabulary: int,
     corpus: tuple[TextTokenizer, EncodedCorpus, EncodedCorpus] | None,
-) -> tuple[Reading, Reading]:
+) -> tuple[ReadCounts, ReadCounts]:
     """What the training steps of a training read, and all its validations.
 
     Args:
@@ -128,12 +128,14 @@ def reading(
     )
 
 
-def validation_flops(read: Reading, config: ModelConfig, vocabulary: int) -> float:
+def validation_flops(read: ReadCounts, config: ModelConfig, vocabulary: int) -> float:
     """Of the forward pass alone."""
     return read.flops(config, vocabulary) / FORWARD_AND_BACKWARD if read.tokens else 0.0
 
 
-def memory(config: ModelConfig, training: TrainingConfig, vocabulary: int, rows: int, shares: int) -> Bytes:
+def memory(
+    config: ModelConfig, training: TrainingConfig, vocabulary: int, rows: int, shares: int
+) -> DeviceMemory:
     """The memory of one device; what libraries and single operations need beside it is not counted.
 
     Activations are those that PyTorch keeps on a CPU for networks of one and two layers on one and two full inputs, in
@@ -146,7 +148,7 @@ def memory(config: ModelConfig, training: TrainingConfig, vocabulary: int, rows:
     every = parameters(config, vocabulary) * FP32
     layer = every - parameters(_cut(config, config.layers - 1), vocabulary) * FP32 if config.layers > 1 else 0
     rest = every - config.layers * layer
-    return Bytes(
+    return DeviceMemory(
         weights=every / shares,
         gradients=every / shares,
         moments=MOMENTS * every / shares,
@@ -222,7 +224,7 @@ def _remembered(config: ModelConfig, rows: int) -> Memory | None:
 
 def _mean(
     source: BatchSource, batches: int, config: ModelConfig, objective: Objective, vocabulary: int
-) -> Reading:
+) -> ReadCounts:
     """One of the first so many batches of an epoch, on average."""
     batches = min(batches, source.steps_per_epoch)
     if isinstance(
@@ -231,21 +233,21 @@ def _mean(
         read = np.arange(batches) * source.window
         tokens = source.batch_size * float(np.minimum(source.window, source.stream - read).mean())
         keys = source.window + float(np.minimum(config.recurrence.memory, read).mean())
-        return Reading(tokens, tokens, tokens * keys)
+        return ReadCounts(tokens, tokens, tokens * keys)
     chosen = np.unique(np.linspace(0, batches - 1, min(batches, SAMPLE)).round().astype(int))
     found = [_of_batch(source.batch(int(step)), config, objective, vocabulary) for step in chosen]
 
-    def mean(of: Callable[[Reading], float]) -> float:
+    def mean(of: Callable[[ReadCounts], float]) -> float:
         return sum(of(read) for read in found) / len(found)
 
-    return Reading(
+    return ReadCounts(
         mean(lambda read: read.tokens), mean(lambda read: read.targets), mean(lambda read: read.pairs)
     )
 
 
-def _of_batch(batch: Batch, config: ModelConfig, objective: Objective, vocabulary: int) -> Reading:
+def _of_batch(batch: Batch, config: ModelConfig, objective: Objective, vocabulary: int) -> ReadCounts:
     lengths_B = batch.real_BT.sum(dim=1)
     remembered = config.recurrence.memory if config.architecture == "transformer-xl" else 0
     pairs = int((lengths_B * (lengths_B + remembered)).sum())
     labelled = objective.label(batch, vocabulary, randomness.rows(0, randomness.CORRUPTION, 0))
-    return Reading(int(lengths_B.sum()), len(labelled.targets_N), pairs)
+    return ReadCounts(int(lengths_B.sum()), len(labelled.targets_N), pairs)

@@ -12,9 +12,9 @@ from torch.nn import functional as F
 from quartet.data.batch import Batch, Tensors
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.tokenizer import is_own
-from quartet.training.tuning import TaskModel, Tuning, seeded, tune
+from quartet.training.tuning import TaskModel, TuningSettings, seeded, tune
 
-Labelled = tuple[str, int]
+TextWithLabel = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class _Item(Tensors):
     labels_B: Tensor
 
 
-class _Classifier(TaskModel[Labelled, _Item]):
+class _Classifier(TaskModel[TextWithLabel, _Item]):
     """A linear layer on the mean over each text's own tokens."""
 
     def __init__(self, model: LanguageModel, classes: int) -> None:
@@ -37,7 +37,7 @@ class _Classifier(TaskModel[Labelled, _Item]):
         logits: Tensor = self.output(mean_BD)
         return logits
 
-    def batch(self, examples: Sequence[Labelled]) -> _Item:
+    def batch(self, examples: Sequence[TextWithLabel]) -> _Item:
         labels_B = torch.tensor([label for _, label in examples])
         return _Item(self.shaped(self.model.batch([text for text, _ in examples])), labels_B)
 
@@ -50,7 +50,7 @@ def fit_predict(
     train_texts: Sequence[str],
     train_labels: Sequence[int],
     test_texts: Sequence[str],
-    settings: Tuning,
+    settings: TuningSettings,
 ) -> list[int]:
     """Fine-tune a copy of the model on labelled texts and label others.
 

@@ -26,20 +26,20 @@ from quartet.errors import InputError
 from quartet.models.architectures import build_for
 from quartet.models.network import Network
 from quartet.objectives import OBJECTIVES
-from quartet.objectives.base import Labelled
+from quartet.objectives.base import LabelledBatch
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import processes, randomness
 from quartet.training.callbacks import (
-    Clock,
-    PlainFile,
+    MetricReporter,
+    PlainFileCheckpointIO,
     Progress,
-    Report,
     ReportValidation,
     ResumePoint,
-    Steps,
+    StepClock,
+    StepProgress,
 )
-from quartet.training.from_bert import Filled, fill
+from quartet.training.from_bert import BertInitialisation, fill
 from quartet.training.loader import AHEAD, Loader
 from quartet.training.module import PretrainingModule
 from quartet.training.processes import Machine
@@ -49,7 +49,7 @@ ONE = Machine()
 
 
 @dataclass(frozen=True)
-class Work:
+class TrainingWork:
     """What one run of a training did, in all its processes.
 
     Attributes:
@@ -68,7 +68,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedNetwork:
     """The outcome of a training.
 
     Attributes:
@@ -84,7 +84,7 @@ class Trained:
     """
 
     network: Network
-    filled: Filled | None
+    filled: BertInitialisation | None
     best: dict[str, Tensor]
     best_step: int
     curve: list[tuple[int, float]]
@@ -94,10 +94,10 @@ class Trained:
     seconds: float
     steps: int
     run_tokens: int
-    work: Work
+    work: TrainingWork
 
 
-class _Training(IterableDataset[Labelled]):
+class _TrainingBatches(IterableDataset[LabelledBatch]):
     """The batches of a source from a step on, of each the parts that are this process's own, without end.
 
     Every process makes the whole batch, so that what is in it depends on no number of devices.
@@ -106,7 +106,7 @@ class _Training(IterableDataset[Labelled]):
     def __init__(
         self,
         source: BatchSource,
-        label: Callable[[Batch, int], Labelled],
+        label: Callable[[Batch, int], LabelledBatch],
         start: int,
         rounds: int,
         trim: bool,
@@ -121,7 +121,7 @@ class _Training(IterableDataset[Labelled]):
         self.rounds = rounds
         self.trim = trim
 
-    def __iter__(self) -> Iterator[Labelled]:
+    def __iter__(self) -> Iterator[LabelledBatch]:
         for step in itertools.count(self.start):
             batch = self.source.batch(step)
             pieces = processes.count() * self.rounds
@@ -131,18 +131,18 @@ class _Training(IterableDataset[Labelled]):
                 yield self.label(part, step)
 
 
-class _Validation(IterableDataset[Labelled]):
+class _ValidationBatches(IterableDataset[LabelledBatch]):
     """The first `count` batches of a source, of each the rows that are this process's own.
 
     What is asked of them is the same at every validation, so that the points of a curve differ by the model alone.
     """
 
-    def __init__(self, source: BatchSource, label: Callable[[Batch, int], Labelled], count: int) -> None:
+    def __init__(self, source: BatchSource, label: Callable[[Batch, int], LabelledBatch], count: int) -> None:
         self.source = source
         self.label = label
         self.count = count
 
-    def __iter__(self) -> Iterator[Labelled]:
+    def __iter__(self) -> Iterator[LabelledBatch]:
         for step in range(self.count):
             batch, count = self.source.batch(step), processes.count()
             yield self.label(batch if count == 1 else batch.split(count)[processes.rank()], step)
@@ -189,8 +189,8 @@ def fit(
     device: str = "cpu",
     machine: Machine = ONE,
     progress: Progress | None = None,
-    report: Report | None = None,
-) -> Trained:
+    report: MetricReporter | None = None,
+) -> TrainedNetwork:
     """Train a model, with all processes of `machine`, each of which calls this.
 
     Whatever their number, a step's batch is the same: each process computes some of its rows, with the masks that these
@@ -273,7 +273,7 @@ def fit(
         device,
     )
 
-    def label(use: int, batch: Batch, step: int) -> Labelled:
+    def label(use: int, batch: Batch, step: int) -> LabelledBatch:
         return objective.label(batch, network.vocabulary, randomness.rows(seed, use, step), network.edges)
 
     valid_batches = min(
@@ -281,13 +281,13 @@ def fit(
     )
     callbacks: list[pl.Callback] = []
     validate_every = min(training.validate_every, training.steps)
-    clock = Clock()
+    clock = StepClock()
     callbacks.append(clock)
     if report is not None:
         callbacks.append(ReportValidation(report))
     callbacks.append(ResumePoint(resume, training.checkpoint_every, validate_every))
     if progress is not None:
-        callbacks.append(Steps(progress))
+        callbacks.append(StepProgress(progress))
     trainer = pl.Trainer(
         accelerator="gpu" if device.startswith("cuda") else "cpu",
         strategy=machine.lightning(),
@@ -305,13 +305,14 @@ def fit(
         enable_progress_bar=False,
         enable_model_summary=False,
         callbacks=callbacks,
-        plugins=[PlainFile()],
+        plugins=[PlainFileCheckpointIO()],
     )
     asked = partial(label, randomness.VALIDATION)
-    validation = DataLoader(_Validation(valid_source, asked, valid_batches), batch_size=None)
+    validation = DataLoader(_ValidationBatches(valid_source, asked, valid_batches), batch_size=None)
     asked = partial(label, randomness.CORRUPTION)
     batches = Loader(
-        _Training(train_source, asked, done, module.rounds, trim=not on_gpu), ahead=AHEAD if on_gpu else 0
+        _TrainingBatches(train_source, asked, done, module.rounds, trim=not on_gpu),
+        ahead=AHEAD if on_gpu else 0,
     )
     begun = time.perf_counter()
     trainer.fit(
@@ -332,7 +333,7 @@ def fit(
             network.load_state_dict(trained)
     run = processes.summed([module.tokens, module.targets, module.pairs, module.places])
     tokens, targets, pairs, places = (int(value) for value in run)
-    return Trained(
+    return TrainedNetwork(
         network.eval().cpu(),
         filled,
         module.best,
@@ -344,5 +345,5 @@ def fit(
         seconds,
         training.steps - done,
         tokens,
-        Work(clock.training, batches.waiting, targets, pairs, places),
+        TrainingWork(clock.training, batches.waiting, targets, pairs, places),
     )

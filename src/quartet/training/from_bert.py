@@ -39,7 +39,7 @@ AT_MOST = {"layers": "num_hidden_layers", "max_length": "max_position_embeddings
 
 
 @dataclass(frozen=True)
-class Filled:
+class BertInitialisation:
     """What was taken from a BERT.
 
     Attributes:
@@ -63,7 +63,7 @@ class Filled:
         )
 
 
-def fill(network: Network, tokenizer: TextTokenizer, reference: str) -> Filled:
+def fill(network: Network, tokenizer: TextTokenizer, reference: str) -> BertInitialisation:
     """Overwrite the weights of a fresh network with those of a BERT.
 
     Token embeddings and the head's biases are matched by piece; a piece that BERT has not keeps its fresh row and the
@@ -103,7 +103,7 @@ def fill(network: Network, tokenizer: TextTokenizer, reference: str) -> Filled:
         for target, source in _pairs(network, bert):
             assert target.shape == source.shape
             target.copy_(source)
-    return Filled(
+    return BertInitialisation(
         reference,
         content_hash(folder),
         len(ours_N),

@@ -19,12 +19,12 @@ from quartet.errors import InputError
 from quartet.kernels.dropout import Dropout
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.reading import token_budget
-from quartet.scoring.windows import Window, budgeted
+from quartet.scoring.windows import TextWindow, budgeted
 from quartet.text.tokenizer import is_own
-from quartet.training.tuning import TaskModel, Tuning, seeded, tune
+from quartet.training.tuning import TaskModel, TuningSettings, seeded, tune
 
 #: An input with the index of its label, or its score.
-Labelled = tuple[Row, float]
+LabelledRow = tuple[Row, float]
 #: By the number of epochs: by split, the predictions as :mod:`quartet.tasks.glue.metrics` has them.
 Predictions = dict[int, dict[str, list[float]]]
 
@@ -35,7 +35,7 @@ class _Item(Tensors):
     gold_B: Tensor
 
 
-class GlueModel(TaskModel[Labelled, _Item]):
+class GlueModel(TaskModel[LabelledRow, _Item]):
     """Encoder, pooling, dense layer with tanh, dropout, linear layer.
 
     Cross-entropy over the labels; for scores (`labels` 0) the mean squared error of one output. New matrices are drawn
@@ -68,7 +68,7 @@ class GlueModel(TaskModel[Labelled, _Item]):
         output: Tensor = self.output(self.dropout(pooled_BD))
         return output
 
-    def batch(self, examples: Sequence[Labelled]) -> _Item:
+    def batch(self, examples: Sequence[LabelledRow]) -> _Item:
         rows = collate([row for row, _ in examples], self.model.tokenizer.pad_id)
         gold = [value for _, value in examples]
         return _Item(
@@ -88,7 +88,7 @@ class GlueModel(TaskModel[Labelled, _Item]):
             InputError: an output is not a finite number.
         """
         found: list[float] = [0] * len(rows)
-        windows = [Window(number, 0, len(row.ids), row) for number, row in enumerate(rows)]
+        windows = [TextWindow(number, 0, len(row.ids), row) for number, row in enumerate(rows)]
         with torch.inference_mode():
             for group in budgeted(windows, token_budget(self.model.device), specials=0):
                 batch = collate([window.row for window in group], self.model.tokenizer.pad_id)
@@ -108,9 +108,9 @@ class GlueModel(TaskModel[Labelled, _Item]):
 def fine_tune(
     model: LanguageModel,
     labels: int,
-    train: Sequence[Labelled],
+    train: Sequence[LabelledRow],
     others: Mapping[str, Sequence[Row]],
-    settings: Tuning,
+    settings: TuningSettings,
     pooling: Pooling,
     read_after: Sequence[int],
 ) -> Predictions:

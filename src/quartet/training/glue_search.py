@@ -11,7 +11,7 @@ from statistics import median_low
 
 import numpy as np
 
-from quartet.config.finetuning import Grid, Plan, Point, Protocol
+from quartet.config.finetuning import GlueProtocol, GridPoint, GridTraining, HyperparameterGrid
 from quartet.data.batch import Row
 from quartet.data.pairs import PairInput, pair_inputs
 from quartet.errors import InputError
@@ -20,13 +20,13 @@ from quartet.scoring.language_model import LanguageModel
 from quartet.statistics.intervals import Floats
 from quartet.tasks.glue.data import TASKS, GlueExample, GlueSet
 from quartet.tasks.glue.metrics import gold_of, overall
-from quartet.training.glue import Labelled, Predictions, fine_tune
+from quartet.training.glue import LabelledRow, Predictions, fine_tune
 from quartet.training.kept import tuning_code
-from quartet.training.tuning import Tuning
+from quartet.training.tuning import TuningSettings
 
 
 @dataclass(frozen=True)
-class Search:
+class GridSearchResult:
     """What a search found.
 
     Attributes:
@@ -38,8 +38,8 @@ class Search:
         devices: what computed them, in words, in the order in which they came.
     """
 
-    point: Point
-    scores: dict[Point, dict[int, float]]
+    point: GridPoint
+    scores: dict[GridPoint, dict[int, float]]
     predictions: dict[int, dict[str, Floats]]
     cut: dict[str, int]
     seconds: float
@@ -56,12 +56,12 @@ class Search:
 def search(
     model: LanguageModel,
     examples: GlueSet,
-    grid: Grid,
-    protocol: Protocol,
+    grid: HyperparameterGrid,
+    protocol: GlueProtocol,
     keep: Path,
     advance: Callable[[], object] = lambda: None,
     device: str = "not noted",
-) -> Search:
+) -> GridSearchResult:
     """Fine-tune the model with every choice and seed, and choose on dev.
 
     Args:
@@ -76,12 +76,12 @@ def search(
     task = TASKS[examples.format]
     encoded = {split: _encode(model, part, protocol) for split, part in _all(examples).items()}
     gold = {split: gold_of(task, part) for split, part in _all(examples).items() if part[0].labelled}
-    train: list[Labelled] = [
+    train: list[LabelledRow] = [
         (one.row, value) for one, value in zip(encoded["train"], gold["train"].tolist(), strict=True)
     ]
     others = {split: [one.row for one in inputs] for split, inputs in encoded.items() if split != "train"}
-    scores: dict[Point, dict[int, float]] = {}
-    found: dict[tuple[Point, int], dict[str, Floats]] = {}
+    scores: dict[GridPoint, dict[int, float]] = {}
+    found: dict[tuple[GridPoint, int], dict[str, Floats]] = {}
     seconds = 0.0
     devices: list[str] = []
     for plan in grid.plans(protocol.own_schedule):
@@ -101,7 +101,7 @@ def search(
                 )
             advance()
     best = max(scores, key=lambda point: median_low(scores[point].values()))
-    return Search(
+    return GridSearchResult(
         best,
         scores,
         {seed: found[best, seed] for seed in protocol.seeds},
@@ -111,7 +111,7 @@ def search(
     )
 
 
-def fingerprint(model: LanguageModel, examples: GlueSet, protocol: Protocol) -> str:
+def fingerprint(model: LanguageModel, examples: GlueSet, protocol: GlueProtocol) -> str:
     """A name for the trainings of one task: equal only where model, examples, settings and code are.
 
     Seeds and the grid are no part of it: each training has a file of its own.
@@ -133,7 +133,7 @@ def _all(examples: GlueSet) -> dict[str, list[GlueExample]]:
     return {"train": examples.train, **examples.others}
 
 
-def _encode(model: LanguageModel, part: Sequence[GlueExample], protocol: Protocol) -> list[PairInput]:
+def _encode(model: LanguageModel, part: Sequence[GlueExample], protocol: GlueProtocol) -> list[PairInput]:
     config = model.card.model
     if config.reads == "streams":
         raise InputError(model.name, "reads streams: fine-tuning on GLUE is for sentences and spans")
@@ -155,11 +155,11 @@ def _encode(model: LanguageModel, part: Sequence[GlueExample], protocol: Protoco
 def _kept(
     model: LanguageModel,
     labels: int,
-    train: Sequence[Labelled],
+    train: Sequence[LabelledRow],
     others: Mapping[str, Sequence[Row]],
-    plan: Plan,
+    plan: GridTraining,
     seed: int,
-    protocol: Protocol,
+    protocol: GlueProtocol,
     keep: Path,
     device: str,
 ) -> tuple[tuple[float, str], Predictions]:
@@ -171,7 +171,7 @@ def _kept(
         if set(plan.read_after) <= set(known):
             return (content["seconds"], content["device"]), known
     started = time.perf_counter()
-    settings = Tuning(plan.epochs, plan.batch_size, plan.learning_rate, protocol.warmup, seed)
+    settings = TuningSettings(plan.epochs, plan.batch_size, plan.learning_rate, protocol.warmup, seed)
     found = fine_tune(model, labels, train, others, settings, protocol.pooling, plan.read_after)
     seconds = round(time.perf_counter() - started, 3)
     epochs = {str(epochs): splits for epochs, splits in found.items()}

@@ -10,9 +10,9 @@ from torch import Tensor
 from quartet.config.training import TrainingConfig
 from quartet.data.batch import part_edges
 from quartet.models.network import Memory, Network
-from quartet.objectives.base import Labelled, Objective
+from quartet.objectives.base import LabelledBatch, Objective
 from quartet.training import processes, randomness
-from quartet.training.divergence import METRIC, REMEDY, SEEN_TOGETHER, Watch, WatchedModule
+from quartet.training.divergence import METRIC, REMEDY, SEEN_TOGETHER, DivergenceWatch, WatchedModule
 from quartet.training.optim import build_optimiser
 from quartet.training.processes import Machine
 
@@ -56,7 +56,7 @@ class PretrainingModule(WatchedModule):
         self.rounds = machine.rounds(config.accumulate)
         self.targets_per_step = targets_per_step
         self._pieces = machine.processes * self.rounds
-        self.watch = Watch(
+        self.watch = DivergenceWatch(
             "training step",
             batches,
             REMEDY,
@@ -73,7 +73,7 @@ class PretrainingModule(WatchedModule):
         self._validation_memory: Memory | None = None
         self._validation_sum: float | Tensor = 0.0
 
-    def training_step(self, labelled: Labelled, batch_idx: int) -> Tensor:
+    def training_step(self, labelled: LabelledBatch, batch_idx: int) -> Tensor:
         """A part's share of the step's loss: summed over its targets, divided by those of a mean step.
 
         So each token weighs the same, whichever sentences it came together with. Nothing here asks a GPU for a value.
@@ -89,7 +89,7 @@ class PretrainingModule(WatchedModule):
         # Lightning divides by the rounds, and the mean over processes by their number
         return loss * (self._pieces / self.targets_per_step)
 
-    def _count(self, labelled: Labelled, remembered: int) -> None:
+    def _count(self, labelled: LabelledBatch, remembered: int) -> None:
         lengths_B = labelled.lengths
         self.tokens += int(lengths_B.sum())
         self.targets += len(labelled.targets_N)
@@ -101,7 +101,7 @@ class PretrainingModule(WatchedModule):
         self._validation_sum = 0.0
         self.validation_targets = 0
 
-    def validation_step(self, labelled: Labelled, batch_idx: int) -> None:
+    def validation_step(self, labelled: LabelledBatch, batch_idx: int) -> None:
         memory = None if labelled.batch.fresh else self._validation_memory
         loss, self._validation_memory = self.objective.loss(self.network, labelled, memory)
         self._validation_sum += loss.double()  # it stays on its device
@@ -133,8 +133,8 @@ class PretrainingModule(WatchedModule):
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
 
     def transfer_batch_to_device(
-        self, batch: Labelled, device: torch.device, dataloader_idx: int
-    ) -> Labelled:
+        self, batch: LabelledBatch, device: torch.device, dataloader_idx: int
+    ) -> LabelledBatch:
         return batch.to(device)
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
@@ -177,7 +177,7 @@ class PretrainingModule(WatchedModule):
         self.watch.restore(state["watch"])
         _recount(checkpoint["loops"]["fit_loop"], checkpoint["global_step"] * (self.rounds - state["rounds"]))
 
-    def on_train_batch_start(self, batch: Labelled, batch_idx: int) -> None:
+    def on_train_batch_start(self, batch: LabelledBatch, batch_idx: int) -> None:
         memory = self._memory.get(batch.part)
         if memory is not None:
             device = batch.inputs_BT.device

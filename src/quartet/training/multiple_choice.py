@@ -25,11 +25,11 @@ from quartet.scoring.reading import token_budget
 from quartet.tasks.race.data import ChoiceQuestion
 from quartet.training.joining import frame
 from quartet.training.kept import kept
-from quartet.training.tuning import Progress, TaskModel, Tuning, seeded, tune
+from quartet.training.tuning import Progress, TaskModel, TuningSettings, seeded, tune
 
 
 @dataclass(frozen=True)
-class Choices:
+class TokenizedQuestion:
     """A question as token ids, which become rows when a batch is made.
 
     Attributes:
@@ -65,7 +65,7 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Cut:
+class ChoiceTruncation:
     """What did not fit of a set.
 
     Attributes:
@@ -86,7 +86,7 @@ def read_choices(
     max_length: int,
     spans: Spans,
     passage_first: bool = False,
-) -> tuple[list[Choices], Cut]:
+) -> tuple[list[TokenizedQuestion], ChoiceTruncation]:
     """Questions as tokens; what is over the length is taken from the passage's end, the same for all four options.
 
     A question with an option may fill half of the input: over that, first the question loses its end, then the option.
@@ -94,7 +94,7 @@ def read_choices(
     Args:
         max_length: tokens of an input, specials included; the model's own where that is less.
         spans: finds the sentences of a paragraph.
-        passage_first: the released code's order, see :meth:`Choices.rows`.
+        passage_first: the released code's order, see :meth:`TokenizedQuestion.rows`.
     """
     longest = min(max_length, model.card.model.max_length) - SPECIALS
     texts = list(dict.fromkeys(question.passage for question in questions))
@@ -118,8 +118,8 @@ def read_choices(
         shortened += len(whole) > room
         tokens += max(0, len(whole) - room)
         total += len(whole)
-        found.append(Choices(tuple(joint), passage, question.answer, passage_first))
-    return found, Cut(shortened, tokens, total, pairs)
+        found.append(TokenizedQuestion(tuple(joint), passage, question.answer, passage_first))
+    return found, ChoiceTruncation(shortened, tokens, total, pairs)
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class _Item(Tensors):
     answers_B: Tensor
 
 
-class Chooser(TaskModel[Choices, _Item]):
+class MultipleChoiceModel(TaskModel[TokenizedQuestion, _Item]):
     """softmax over the options of one score each."""
 
     def __init__(self, model: LanguageModel) -> None:
@@ -145,7 +145,7 @@ class Chooser(TaskModel[Choices, _Item]):
         scores_R1: Tensor = self.output(self.dropout(chosen_RD))
         return scores_R1.view(len(item.answers_B), -1)
 
-    def batch(self, examples: Sequence[Choices]) -> _Item:
+    def batch(self, examples: Sequence[TokenizedQuestion]) -> _Item:
         rows = [row for example in examples for row in example.rows(*self.frame)]
         answers_B = torch.tensor([example.answer for example in examples])
         return _Item(self.shaped(collate(rows, self.model.tokenizer.pad_id)), answers_B)
@@ -156,11 +156,11 @@ class Chooser(TaskModel[Choices, _Item]):
 
 def tuned_chooser(
     model: LanguageModel,
-    examples: Sequence[Choices],
-    settings: Tuning,
+    examples: Sequence[TokenizedQuestion],
+    settings: TuningSettings,
     resume: Path | None = None,
     progress: Progress | None = None,
-) -> Chooser:
+) -> MultipleChoiceModel:
     """A copy of the model, fine-tuned on questions.
 
     Args:
@@ -172,13 +172,15 @@ def tuned_chooser(
         InputError: the model reads streams.
     """
     seeded(settings)
-    chooser = Chooser(model)
+    chooser = MultipleChoiceModel(model)
     kept(chooser, resume, lambda: tune(chooser, examples, settings, progress=progress))
     return chooser
 
 
 def choose(
-    chooser: Chooser, examples: Sequence[Choices], advance: Callable[[int], object] = lambda _: None
+    chooser: MultipleChoiceModel,
+    examples: Sequence[TokenizedQuestion],
+    advance: Callable[[int], object] = lambda _: None,
 ) -> list[int]:
     """The number of the option with the highest score, of each question.
 

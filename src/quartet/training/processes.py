@@ -17,7 +17,7 @@ from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor
 
-from quartet.config.training import Spread
+from quartet.config.training import TrainingStrategy
 
 Value = TypeVar("Value")
 
@@ -33,7 +33,7 @@ class Machine:
         nodes: machines.
     """
 
-    strategy: Spread = "auto"
+    strategy: TrainingStrategy = "auto"
     devices: int = 1
     nodes: int = 1
 

@@ -23,7 +23,7 @@ from quartet.models.architectures import build_for
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.tokenizer import is_own
 from quartet.training.kept import kept
-from quartet.training.tuning import Progress, TaskModel, Tuning, seeded, tune
+from quartet.training.tuning import Progress, TaskModel, TuningSettings, seeded, tune
 
 #: Two sentences and the number of their label.
 LabelledPair = tuple[str, str, int]
@@ -37,7 +37,7 @@ class _Item(Tensors):
     labels_B: Tensor
 
 
-class Siamese(TaskModel[LabelledPair, _Item]):
+class SiameseModel(TaskModel[LabelledPair, _Item]):
     """softmax(W (u, v, |u - v|)) over the labels, u and v the mean vectors of the two sentences.
 
     Attributes:
@@ -111,11 +111,11 @@ def tuned(
     model: LanguageModel,
     pairs: Sequence[LabelledPair],
     classes: int,
-    settings: Tuning,
+    settings: TuningSettings,
     max_length: int | None = None,
     resume: Path | None = None,
     progress: Progress | None = None,
-) -> Siamese:
+) -> SiameseModel:
     """A copy of the model, fine-tuned on labelled pairs.
 
     Args:
@@ -129,12 +129,12 @@ def tuned(
         InputError: `resume` is damaged.
     """
     seeded(settings)
-    siamese = Siamese(model, classes, max_length)
+    siamese = SiameseModel(model, classes, max_length)
     kept(siamese, resume, lambda: tune(siamese, pairs, settings, progress=progress))
     return siamese
 
 
-def untrained(model: LanguageModel, settings: Tuning) -> LanguageModel:
+def untrained(model: LanguageModel, settings: TuningSettings) -> LanguageModel:
     """The model before its pre-training: the same architecture with new random weights, for a control."""
     seeded(settings)
     card = replace(model.card, steps=0, best_step=0)

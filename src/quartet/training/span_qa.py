@@ -21,11 +21,11 @@ from quartet.data.passages import Spans, read_passages
 from quartet.data.question_windows import SPECIALS, QuestionWindow, windows
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.reading import token_budget
-from quartet.tasks.squad.data import Question
-from quartet.tasks.squad.metrics import Prediction
+from quartet.tasks.squad.data import SpanQuestion
+from quartet.tasks.squad.metrics import SpanPrediction
 from quartet.training.joining import frame
 from quartet.training.kept import kept
-from quartet.training.tuning import Progress, TaskModel, Tuning, seeded, tune
+from quartet.training.tuning import Progress, TaskModel, TuningSettings, seeded, tune
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class _Item(Tensors):
     targets_B2: Tensor
 
 
-class SpanReader(TaskModel[QuestionWindow, _Item]):
+class SpanModel(TaskModel[QuestionWindow, _Item]):
     """softmax over the window's context tokens and the first special token, one for the start and one for the end."""
 
     def __init__(self, model: LanguageModel) -> None:
@@ -84,7 +84,7 @@ class SpanReader(TaskModel[QuestionWindow, _Item]):
 
 
 @dataclass(frozen=True)
-class Cut:
+class SpanTruncation:
     """What did not fit of a set.
 
     Attributes:
@@ -99,8 +99,8 @@ class Cut:
 
 
 def question_windows(
-    model: LanguageModel, questions: Sequence[Question], reading: SpanReading, spans: Spans
-) -> tuple[list[QuestionWindow], Cut]:
+    model: LanguageModel, questions: Sequence[SpanQuestion], reading: SpanReading, spans: Spans
+) -> tuple[list[QuestionWindow], SpanTruncation]:
     """Every window of every question, in their order, with the first answer of each as the target.
 
     Args:
@@ -127,16 +127,16 @@ def question_windows(
         )
         split += span is not None and not any(window.answer for window in mine)
         found += mine
-    return found, Cut(cut, lost, split)
+    return found, SpanTruncation(cut, lost, split)
 
 
 def tuned_reader(
     model: LanguageModel,
     examples: Sequence[QuestionWindow],
-    settings: Tuning,
+    settings: TuningSettings,
     resume: Path | None = None,
     progress: Progress | None = None,
-) -> SpanReader:
+) -> SpanModel:
     """A copy of the model, fine-tuned on windows.
 
     Args:
@@ -148,18 +148,18 @@ def tuned_reader(
         InputError: the model reads streams.
     """
     seeded(settings)
-    reader = SpanReader(model)
+    reader = SpanModel(model)
     kept(reader, resume, lambda: tune(reader, examples, settings, progress=progress))
     return reader
 
 
 def answer(
-    reader: SpanReader,
-    questions: Sequence[Question],
+    reader: SpanModel,
+    questions: Sequence[SpanQuestion],
     examples: Sequence[QuestionWindow],
     reading: SpanReading,
     advance: Callable[[int], object] = lambda _: None,
-) -> list[Prediction]:
+) -> list[SpanPrediction]:
     """The best spans of each question over all of its windows, and how much likelier "no answer" is.
 
     A span's score is the sum of its start and end logits. "No answer" has, of each window, the sum at its first token,
@@ -221,15 +221,15 @@ def best_spans(
 
 
 def _prediction(
-    question: Question,
+    question: SpanQuestion,
     characters: np.ndarray,
     spans: list[tuple[float, int, int]],
     null: float,
     count: int,
-) -> Prediction:
+) -> SpanPrediction:
     """Equal texts count once, with their best score."""
     texts: dict[str, float] = {}
     for score, first, last in spans:
         texts.setdefault(question.context[characters[first, 0] : characters[last, 1]], score)
     ranked = tuple(texts.items())[:count]
-    return Prediction(question.id, ranked, null - ranked[0][1] if ranked else 0.0)
+    return SpanPrediction(question.id, ranked, null - ranked[0][1] if ranked else 0.0)

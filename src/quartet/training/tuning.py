@@ -18,17 +18,17 @@ from quartet.config.training import TrainingConfig
 from quartet.data.batch import Batch, Tensors, one_of_few
 from quartet.scoring.language_model import LanguageModel
 from quartet.training import randomness
-from quartet.training.divergence import SEEN_TOGETHER, Watch, WatchedModule
+from quartet.training.divergence import SEEN_TOGETHER, DivergenceWatch, WatchedModule
 from quartet.training.fit import set_precision, silence_lightning
 from quartet.training.loader import AHEAD, Loader
 from quartet.training.optim import build_optimiser
 
 if TYPE_CHECKING:
-    from quartet.config.finetuning import Finetune, Nli, QuestionTuning
+    from quartet.config.finetuning import FinetuneSettings, NliSettings, QuestionSettings
 
 
 @dataclass(frozen=True)
-class Tuning:
+class TuningSettings:
     """How long and how fast.
 
     Attributes:
@@ -46,7 +46,7 @@ class Tuning:
     seed: int
 
     @classmethod
-    def of(cls, settings: Finetune | Nli | QuestionTuning, seed: int) -> Tuning:
+    def of(cls, settings: FinetuneSettings | NliSettings | QuestionSettings, seed: int) -> TuningSettings:
         """That of an evaluation's settings, with a seed."""
         return cls(settings.epochs, settings.batch_size, settings.learning_rate, settings.warmup, seed)
 
@@ -110,7 +110,7 @@ class TaskModel(nn.Module, ABC, Generic[Example, Item]):
 def tune(
     task: TaskModel[Example, Any],
     examples: Sequence[Example],
-    settings: Tuning,
+    settings: TuningSettings,
     after_epoch: Callable[[int], None] | None = None,
     progress: Progress | None = None,
 ) -> None:
@@ -151,20 +151,20 @@ def tune(
         enable_progress_bar=False,
         enable_model_summary=False,
     )
-    module = _Module(task, training, settings.seed, steps, after_epoch, progress)
+    module = _TuningModule(task, training, settings.seed, steps, after_epoch, progress)
     module.train()
     ahead = AHEAD if device.startswith("cuda") else 0
-    trainer.fit(module, Loader(_Shuffled(task, examples, settings), ahead))
+    trainer.fit(module, Loader(_ShuffledBatches(task, examples, settings), ahead))
     module.watch.weights(task.named_parameters(), training.steps)
     task.eval().to(device)
 
 
-def seeded(settings: Tuning) -> None:
+def seeded(settings: TuningSettings) -> None:
     """Seed torch for the initial values of new layers."""
     randomness.restart(settings.seed, randomness.INITIALISATION)
 
 
-class _Module(WatchedModule):
+class _TuningModule(WatchedModule):
     def __init__(
         self,
         task: TaskModel[Any, Any],
@@ -178,7 +178,9 @@ class _Module(WatchedModule):
         self.task = task
         self.training_config = training
         together = SEEN_TOGETHER if task.model.device.startswith("cuda") else 1
-        self.watch = Watch(f"{task.model.name}: tuning step", steps_per_epoch, REMEDY, together=together)
+        self.watch = DivergenceWatch(
+            f"{task.model.name}: tuning step", steps_per_epoch, REMEDY, together=together
+        )
         self.seed = seed
         self.steps_per_epoch = steps_per_epoch
         self.after_epoch = after_epoch
@@ -208,10 +210,10 @@ class _Module(WatchedModule):
         return item.to(device)
 
 
-class _Shuffled(IterableDataset[Any]):
+class _ShuffledBatches(IterableDataset[Any]):
     """The batches of all epochs, the examples in a new order each epoch."""
 
-    def __init__(self, task: TaskModel[Any, Any], examples: Sequence[Any], settings: Tuning) -> None:
+    def __init__(self, task: TaskModel[Any, Any], examples: Sequence[Any], settings: TuningSettings) -> None:
         self.task = task
         self.examples = examples
         self.settings = settings

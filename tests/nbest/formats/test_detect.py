@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from quartet.errors import InputError
-from quartet.nbest.formats import FORMATS, Files, read
+from quartet.nbest.formats import FORMATS, NBestFiles, read
 from tests.reliability.malformed.rows import valid
 
 TABBED = b"u-1\t-1.5\nu-2\t-2.5\n"
@@ -20,20 +20,20 @@ def test_each_format_is_told(name: str, packed: bool, tmp_path: Path) -> None:
     path = tmp_path / "lists"
     whole = valid(f"nbest/{name}")
     path.write_bytes(gzip.compress(whole) if packed else whole)
-    files = Files(path, beam=2 if name == "nemo" else None)
+    files = NBestFiles(path, beam=2 if name == "nemo" else None)
     assert read(None, files) == read(name, files)
 
 
 def test_a_format_of_one_value_over_several_lines_or_one_line(tmp_path: Path) -> None:
     path = tmp_path / "lists"
     path.write_text('{\n "u1": {\n  "hyp_1": {"score": -1, "text": "a"}\n }\n}\n')
-    assert read(None, Files(path)) == read("mlm-scoring", Files(path))
+    assert read(None, NBestFiles(path)) == read("mlm-scoring", NBestFiles(path))
     path.write_text(
         '\n{"utt": "u1", "hypotheses": [{"text": "a"}]}\n'
     )  # an empty line is none of the format's
-    assert read(None, Files(path)) == read("jsonl", Files(path))
+    assert read(None, NBestFiles(path)) == read("jsonl", NBestFiles(path))
     path.write_text('{"utts": {"hyp_1": {"text": "a", "score": -1}}}')  # an utterance that is called utts
-    assert read(None, Files(path)).lists[0].utterance == "utts"
+    assert read(None, NBestFiles(path)).lists[0].utterance == "utts"
 
 
 def test_what_fits_two_is_refused_until_something_else_tells(tmp_path: Path) -> None:
@@ -41,12 +41,12 @@ def test_what_fits_two_is_refused_until_something_else_tells(tmp_path: Path) -> 
     path.write_bytes(TABBED)
     costs.write_bytes(b"u-1 1\nu-2 2\n")
     with pytest.raises(InputError, match="may be kaldi or nemo; name the format"):
-        read(None, Files(path))
-    assert read(None, Files(path, beam=2)) == read("nemo", Files(path, beam=2))
-    with_costs = Files(path, ((costs, 1.0),))
+        read(None, NBestFiles(path))
+    assert read(None, NBestFiles(path, beam=2)) == read("nemo", NBestFiles(path, beam=2))
+    with_costs = NBestFiles(path, ((costs, 1.0),))
     assert read(None, with_costs) == read("kaldi", with_costs)
     for name in ("kaldi", "nemo"):  # the remedy
-        assert len(read(name, Files(path, beam=2 if name == "nemo" else None)).lists) == 1
+        assert len(read(name, NBestFiles(path, beam=2 if name == "nemo" else None)).lists) == 1
 
 
 @pytest.mark.parametrize(
@@ -70,4 +70,4 @@ def test_what_is_none_is_refused_and_what_is_malformed_named(
 ) -> None:
     (tmp_path / "lists").write_bytes(content)
     with pytest.raises(InputError, match=said):
-        read(None, Files(tmp_path / "lists"))
+        read(None, NBestFiles(tmp_path / "lists"))

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quartet.errors import InputError
-from quartet.nbest.formats import FORMATS, Reading, read
+from quartet.nbest.formats import FORMATS, IngestedLists, read
 from quartet.nbest.types import NBest
 from tests.nbest.formats.writers import CASES, Case, Fact
 from tests.nbest.lists import nbest
@@ -47,7 +47,7 @@ def small(name: str) -> list[NBest]:
     ]
 
 
-def read_data(name: str, case: Case, data: dict[str, bytes], skip: bool = False) -> Reading:
+def read_data(name: str, case: Case, data: dict[str, bytes], skip: bool = False) -> IngestedLists:
     """What is read of numbers that are what they are said to be: random ones look like anything."""
     meaning: Literal["scores", "costs"] = "costs" if name == "kaldi" else "scores"
     with folder() as path:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from quartet.errors import InputError
-from quartet.nbest.formats import Files, Reading, read
+from quartet.nbest.formats import IngestedLists, NBestFiles, read
 from tests.nbest.lists import nbest
 
 MOSES = """\
@@ -19,13 +19,13 @@ MOSES = """\
 """
 
 
-def moses(tmp_path: Path, text: str, references: str | None = None, skip: bool = False) -> Reading:
+def moses(tmp_path: Path, text: str, references: str | None = None, skip: bool = False) -> IngestedLists:
     path = tmp_path / "nbest.gz"
     path.write_bytes(gzip.compress(text.encode()))
     other = None if references is None else tmp_path / "reference.txt"
     if other is not None:
         other.write_text(references)
-    return read("moses", Files(path, references=other), skip)
+    return read("moses", NBestFiles(path, references=other), skip)
 
 
 def test_moses_in_its_several_styles(tmp_path: Path) -> None:
@@ -96,13 +96,13 @@ def test_moses_references_must_reach_the_last_sentence(tmp_path: Path) -> None:
 
 def nemo(
     tmp_path: Path, text: str, beam: int = 2, references: str | None = None, skip: bool = False
-) -> Reading:
+) -> IngestedLists:
     path = tmp_path / "beams.tsv"
     path.write_text(text)
     other = None if references is None else tmp_path / "reference.txt"
     if other is not None:
         other.write_text(references)
-    return read("nemo", Files(path, references=other, beam=beam), skip)
+    return read("nemo", NBestFiles(path, references=other, beam=beam), skip)
 
 
 def test_nemo_beams_are_told_apart_by_counting(tmp_path: Path) -> None:
@@ -136,13 +136,13 @@ GRAPH = "spk-u-2-1 1\nspk-u-2-2 4\nspk-u-1-1 2\nspk-u-1-2 0.25\n"
 
 def kaldi(
     tmp_path: Path, text: str = TEXT, costs: tuple[str, ...] = (ACOUSTIC, GRAPH), skip: bool = False
-) -> Reading:
+) -> IngestedLists:
     (tmp_path / "text").write_text(text)
     scores = []
     for name, content, weight in zip(("ac_cost", "lm_cost"), costs, (0.5, 1.0), strict=False):
         (tmp_path / name).write_text(content)
         scores.append((tmp_path / name, weight))
-    return read("kaldi", Files(tmp_path / "text", tuple(scores)), skip)
+    return read("kaldi", NBestFiles(tmp_path / "text", tuple(scores)), skip)
 
 
 def test_kaldi_scores_are_minus_the_weighted_costs(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_malformed_kaldi_lines_are_named(
 def test_tabs_end_kaldis_keys_too(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("u1-1\thello world\nu1-2 \t hello  word\nu1-3\t\nu1-4\n")
     (tmp_path / "ac").write_text("u1-1\t1\nu1-2\t2.5\nu1-3 3\nu1-4  4\n")
-    reading = read("kaldi", Files(tmp_path / "text", ((tmp_path / "ac", 2.0),)))
+    reading = read("kaldi", NBestFiles(tmp_path / "text", ((tmp_path / "ac", 2.0),)))
     assert reading.lists == [
         nbest("u1", None, ("hello world", -2.0), ("hello  word", -5.0), ("", -6.0), ("", -8.0))
     ]

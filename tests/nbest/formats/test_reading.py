@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from quartet.errors import InputError
-from quartet.nbest.formats import FORMATS, Files, read
+from quartet.nbest.formats import FORMATS, NBestFiles, read
 from quartet.nbest.formats.text_file import lines, number_in
 from tests.nbest.lists import nbest
 
@@ -33,7 +33,7 @@ def lists(tmp_path: Path) -> Path:
 
 
 def test_what_goes_in_comes_out_or_is_refused_by_name(lists: Path) -> None:
-    reading = read("jsonl", Files(lists), skip=True)
+    reading = read("jsonl", NBestFiles(lists), skip=True)
     assert [one.utterance for one in reading.lists] == ["one", "four"]
     assert reading.entries == 7 == len(reading.lists) + len(reading.refused)
     expected = [
@@ -49,17 +49,17 @@ def test_what_goes_in_comes_out_or_is_refused_by_name(lists: Path) -> None:
 
 def test_without_skipping_the_first_malformed_entry_ends_it(lists: Path) -> None:
     with pytest.raises(InputError, match="the score is nan"):
-        read("jsonl", Files(lists))
+        read("jsonl", NBestFiles(lists))
 
 
 def test_a_file_of_refused_entries_alone_is_an_error_all_the_same(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text("broken\nbroken\n")
     with pytest.raises(InputError, match=r"all of its 2 entries were refused, the first: .*a\.jsonl:1:1"):
-        read("jsonl", Files(path), skip=True)
+        read("jsonl", NBestFiles(path), skip=True)
     path.write_text("\n")
     with pytest.raises(InputError, match="holds no N-best list"):
-        read("jsonl", Files(path), skip=True)
+        read("jsonl", NBestFiles(path), skip=True)
 
 
 @pytest.mark.parametrize(
@@ -74,14 +74,14 @@ def test_settings_that_a_format_does_not_use_are_refused(
     name: str, settings: dict[str, object], words: str
 ) -> None:
     with pytest.raises(InputError, match=words):
-        read(name, Files(Path("lists"), **settings))
+        read(name, NBestFiles(Path("lists"), **settings))
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_missing_file_is_named(name: str, tmp_path: Path) -> None:
     beam = 2 if FORMATS[name].beam else None
     with pytest.raises(InputError, match=r"absent\.txt: cannot be read"):
-        read(name, Files(tmp_path / "absent.txt", beam=beam))
+        read(name, NBestFiles(tmp_path / "absent.txt", beam=beam))
 
 
 NAMED = {
@@ -98,7 +98,7 @@ def test_references_of_a_file_stand_in_the_place_of_the_lists_own(name: str, tmp
     lists.write_text("".join(GOOD % utterance for utterance in ("one", "three", "four")))
     data = NAMED[name].encode()
     path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    reading = read("jsonl", Files(lists, references=path), skip_missing=True)
+    reading = read("jsonl", NBestFiles(lists, references=path), skip_missing=True)
     assert {one.utterance: one.reference for one in reading.lists} == {
         "one": "",
         "three": None,
@@ -106,7 +106,7 @@ def test_references_of_a_file_stand_in_the_place_of_the_lists_own(name: str, tmp
     }
     assert reading.references_unused == 2
     assert reading.missing == ()
-    counted = read("jsonl", Files(lists, references=path))
+    counted = read("jsonl", NBestFiles(lists, references=path))
     lost = {
         one.utterance: (one.reference, [each.text for each in one.hypotheses]) for one in counted.lists[3:]
     }
@@ -142,7 +142,7 @@ def test_malformed_references_are_named(name: str, tmp_path: Path) -> None:
     (tmp_path / "lists.jsonl").write_text(GOOD % "one")
     (tmp_path / name).write_text(content)
     with pytest.raises(InputError) as caught:
-        read("jsonl", Files(tmp_path / "lists.jsonl", references=tmp_path / name))
+        read("jsonl", NBestFiles(tmp_path / "lists.jsonl", references=tmp_path / name))
     assert words in str(caught.value)
 
 
@@ -162,7 +162,7 @@ def test_references_cut_at_any_byte_are_an_error_or_those_that_are_left(name: st
     for length in range(len(data) + 1):
         path.write_bytes(data[:length])
         try:
-            found = read(form, Files(lists, references=path), skip_missing=True).lists
+            found = read(form, NBestFiles(lists, references=path), skip_missing=True).lists
         except InputError:
             continue
         ends += 1
@@ -173,7 +173,7 @@ def test_references_cut_at_any_byte_are_an_error_or_those_that_are_left(name: st
 def test_malformed_references_are_skipped_and_counted(tmp_path: Path) -> None:
     (tmp_path / "lists.jsonl").write_text(GOOD % "one" + GOOD % "two")
     (tmp_path / "refs.trn").write_text("a (one)\nbroken\nagain (one)\n")
-    reading = read("jsonl", Files(tmp_path / "lists.jsonl", references=tmp_path / "refs.trn"), skip=True)
+    reading = read("jsonl", NBestFiles(tmp_path / "lists.jsonl", references=tmp_path / "refs.trn"), skip=True)
     assert reading.lists == [nbest("one", "a", ("a", -1.0)), nbest("two", None, ("a", -1.0))]
     assert [str(error).partition("refs.trn:")[2][:2] for error in reading.references_refused] == ["2:", "3:"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from quartet.errors import InputError
-from quartet.nbest.formats import Files, read
+from quartet.nbest.formats import NBestFiles, read
 
 LISTS = [{"id": "utt-a", "input": ["hello world"]}, {"id": "utt-b", "input": ["c d"]}]
 STM = ";; a comment\nutt-a 1 spk 1.20 2.00 <o,f0> world\nutt-a 1 spk 0.00 1.20 <o,f0> hello\nutt-b 1 7 0.00 0.5 c d\n"
@@ -44,7 +44,7 @@ KINDS = {
 def attached(tmp_path: Path, name: str, content: str, lists: object = LISTS) -> dict[str, str | None]:
     (tmp_path / "lists").write_text(json.dumps(lists))
     (tmp_path / name).write_text(content, encoding="utf-8")
-    found = read("hyporadise", Files(tmp_path / "lists", references=tmp_path / name))
+    found = read("hyporadise", NBestFiles(tmp_path / "lists", references=tmp_path / name))
     assert (found.missing, found.references_unused) == ((), 0)
     return {one.utterance: one.reference for one in found.lists}
 
@@ -106,12 +106,12 @@ def test_costs_are_not_taken_for_scores(tmp_path: Path) -> None:
     for scores, words in (([3.0, 12.0], "1 of 1 lists begin with"), ([12.0, 3.0], "no score is below 0")):
         path.write_text(json.dumps([{"input": ["x", "y"], "score": scores}]))
         with pytest.raises(InputError, match=words):
-            read("hyporadise", Files(path))
-        (one,) = read("hyporadise", Files(path), scores_are="costs").lists
+            read("hyporadise", NBestFiles(path))
+        (one,) = read("hyporadise", NBestFiles(path), scores_are="costs").lists
         assert one.first_pass == [-3.0, -12.0]
         assert one.hypotheses[0].text == ("x" if scores[0] == 3.0 else "y")
-        (same,) = read("hyporadise", Files(path), scores_are="scores").lists
+        (same,) = read("hyporadise", NBestFiles(path), scores_are="scores").lists
         assert same.first_pass == [12.0, 3.0]
     path.write_text(json.dumps([{"input": ["x"]}]))
     with pytest.raises(InputError, match="has no scores that could be costs"):
-        read("hyporadise", Files(path), scores_are="costs")
+        read("hyporadise", NBestFiles(path), scores_are="costs")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from quartet.errors import InputError
-from quartet.nbest.formats import Files, read
+from quartet.nbest.formats import NBestFiles, read
 from quartet.nbest.formats.text_file import lines, read_bytes, read_text
 from tests.nbest.lists import nbest
 
@@ -38,7 +38,7 @@ CODES = {
 def test_lists_and_references_are_read(code: str, pack: str | None, tmp_path: Path) -> None:
     for name, data in (("lists", CODES[code]), ("refs", "é\n".encode("utf-16"))):
         (tmp_path / name).write_bytes(data if pack is None else PACKERS[pack](data))
-    reading = read("moses", Files(tmp_path / "lists", references=tmp_path / "refs"))
+    reading = read("moses", NBestFiles(tmp_path / "lists", references=tmp_path / "refs"))
     assert reading.lists == [nbest("0", "é", ("é 中", -1.5), ("e", -2.5))]
     assert read_text(tmp_path / "lists") == TEXT
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from quartet.nbest.formats import Files
+from quartet.nbest.formats import NBestFiles
 from quartet.nbest.types import Hypothesis, NBest
 
 #: An utterance, a text and a score as a file has them.
@@ -61,12 +61,12 @@ class Case:
         references = st.none() | self.text if self.references else st.none()
         return st.builds(NBest, st.just(name), hypotheses, references)
 
-    def files(self, folder: Path, data: dict[str, bytes]) -> Files:
+    def files(self, folder: Path, data: dict[str, bytes]) -> NBestFiles:
         """The data written into a folder."""
         for name, content in data.items():
             (folder / name).write_bytes(content)
         scores = tuple((folder / name, 1.0) for name in data if name != "lists")
-        return Files(folder / "lists", scores, beam=self.beam or None)
+        return NBestFiles(folder / "lists", scores, beam=self.beam or None)
 
 
 def _unique(names: st.SearchStrategy[str], count: int) -> st.SearchStrategy[list[str]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from quartet.text.plain import read_text
 from quartet.text.segmented import segment_corpus
-from quartet.text.split import Shares
+from quartet.text.split import HeldOutShares
 from quartet.text.wikipedia import MAX_PAGE_CHARACTERS, read_wikipedia
 from tests.reliability.malformed.case import Case
 
@@ -62,7 +62,7 @@ def _articles(folder: Path) -> object:
 
 def _segmented(shares: tuple[float, float] | None) -> Callable[[Path], object]:
     def read(folder: Path) -> object:
-        share = Shares(*shares) if shares else None
+        share = HeldOutShares(*shares) if shares else None
         return segment_corpus(read_text, folder / "prose", folder / "out", shares=share, punkt="trained")
 
     return read

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from quartet.nbest.formats import Files, read
+from quartet.nbest.formats import NBestFiles, read
 from tests.reliability.malformed.case import Case
 from tests.reliability.malformed.rows import valid
 
 
-def reader(form: str, files: Files) -> Callable[[Path], object]:
+def reader(form: str, files: NBestFiles) -> Callable[[Path], object]:
     def found(folder: Path) -> object:
-        placed = Files(
+        placed = NBestFiles(
             folder / files.hypotheses,
             tuple((folder / path, weight) for path, weight in files.scores),
             None if files.references is None else folder / files.references,
@@ -26,58 +26,58 @@ def reader(form: str, files: Files) -> Callable[[Path], object]:
 def cases() -> Iterator[Case]:
     lists, kaldi = valid("nbest/mlm-scoring"), valid("nbest/kaldi")
     moses = b"0 ||| the cat ||| f= 1 ||| -1.5\n3 ||| a cat ||| f= 1 ||| -2.5\n"
-    together: dict[str, tuple[str, Files, dict[str, bytes], str]] = {
+    together: dict[str, tuple[str, NBestFiles, dict[str, bytes], str]] = {
         "costs of a format without": (
             "mlm-scoring",
-            Files(Path("a"), ((Path("b"), 1.0),)),
+            NBestFiles(Path("a"), ((Path("b"), 1.0),)),
             {"a": lists, "b": b"u1-1 1\n"},
             "has its scores in the same file",
         ),
         "a beam of a format without": (
             "mlm-scoring",
-            Files(Path("a"), beam=2),
+            NBestFiles(Path("a"), beam=2),
             {"a": lists},
             "tells its hypotheses",
         ),
         "no beam of a format with": (
             "nemo",
-            Files(Path("a")),
+            NBestFiles(Path("a")),
             {"a": b"a\t-1\n"},
             "needs to be told the beam",
         ),
         "a cost too few": (
             "kaldi",
-            Files(Path("a"), ((Path("b"), 1.0),)),
+            NBestFiles(Path("a"), ((Path("b"), 1.0),)),
             {"a": kaldi, "b": b"u1-1 1.5\n"},
             'b: has no line "u1-2"',
         ),
         "a cost too many": (
             "kaldi",
-            Files(Path("a"), ((Path("b"), 1.0),)),
+            NBestFiles(Path("a"), ((Path("b"), 1.0),)),
             {"a": kaldi, "b": b"u1-1 1\nu1-2 2\nu1-3 3\n"},
             'a: has no line "u1-3"',
         ),
         "a cost that is none": (
             "kaldi",
-            Files(Path("a"), ((Path("b"), 1.0),)),
+            NBestFiles(Path("a"), ((Path("b"), 1.0),)),
             {"a": kaldi, "b": b"u1-1 one\nu1-2 2\n"},
             'b:1: a finite number was expected as the cost, not "one"',
         ),
         "costs that overflow": (
             "kaldi",
-            Files(Path("a"), ((Path("b"), 1e300),)),
+            NBestFiles(Path("a"), ((Path("b"), 1e300),)),
             {"a": kaldi, "b": b"u1-1 1e300\nu1-2 2\n"},
             "u1.*finite",
         ),
         "fewer references than sentences": (
             "moses",
-            Files(Path("a"), references=Path("b")),
+            NBestFiles(Path("a"), references=Path("b")),
             {"a": moses, "b": b"the cat\na cat\n"},
             r"b: has 2 lines, and the lists go up to number 3",
         ),
         "another number of references": (
             "nemo",
-            Files(Path("a"), references=Path("b"), beam=1),
+            NBestFiles(Path("a"), references=Path("b"), beam=1),
             {"a": b"the cat\t-1\n", "b": b"the cat\na cat\n"},
             "b: has 2 lines for 1 lists",
         ),

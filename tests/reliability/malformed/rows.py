@@ -22,7 +22,7 @@ from ruamel.yaml import YAML
 
 import quartet
 from pipeline.fetch import fetched
-from quartet.nbest.formats import Files, read
+from quartet.nbest.formats import NBestFiles, read
 from quartet.nbest.rescored import read_rescored
 from quartet.ngram.arpa import read_sizes
 from quartet.ngram.score import open_arpa
@@ -121,7 +121,7 @@ def reader(kind: str, file: str) -> Read:
     """Opens a file (or folder) of a kind as the program does."""
     group, _, form = kind.partition("/")
     if group == "nbest" and form not in ("rescored", "references"):
-        return lambda at: read(form, Files(at / file, beam=2 if form == "nemo" else None))
+        return lambda at: read(form, NBestFiles(at / file, beam=2 if form == "nemo" else None))
     if group == "vectors":
         return lambda at: load_vectors(at / file, form, lowercase=True)  # type: ignore[arg-type]
     if sets := KINDS[group].formats if group in KINDS else {}:
@@ -137,7 +137,7 @@ def _plain(at: Path) -> object:
 
 
 def _with_references(path: Path) -> object:
-    return read("mlm-scoring", Files(path.parent / "lists.json", references=path))
+    return read("mlm-scoring", NBestFiles(path.parent / "lists.json", references=path))
 
 
 READERS: dict[str, Callable[[Path], object]] = {

@@ -29,12 +29,12 @@ from pathlib import Path
 from quartet.errors import InputError
 from quartet.tasks.kinds import KINDS
 from quartet.tasks.word_vectors import load_vectors
-from quartet.nbest.formats import Files, read
+from quartet.nbest.formats import NBestFiles, read
 from quartet.ngram.arpa import read_sizes
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for name, open_ in {
-    "lists.json.gz": lambda path: read("mlm-scoring", Files(path)),
-    "lists.txt.gz": lambda path: read("moses", Files(path)),
+    "lists.json.gz": lambda path: read("mlm-scoring", NBestFiles(path)),
+    "lists.txt.gz": lambda path: read("moses", NBestFiles(path)),
     "dev.jsonl.gz": lambda path: list(KINDS["nli"].formats["snli"].read(path)),
     "dev.json.gz": lambda path: list(KINDS["squad"].formats["squad1"].read(path)),
     "dev.tsv.gz": lambda path: list(KINDS["glue"].formats["rte"].read(path)),

@@ -19,9 +19,9 @@ from quartet.config.training import TrainingConfig
 from quartet.scoring import reading
 from quartet.text.encoded import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.fit import Trained, fit
+from quartet.training.fit import TrainedNetwork, fit
 from quartet.training.siamese import tuned
-from quartet.training.tuning import Tuning
+from quartet.training.tuning import TuningSettings
 from tests.models.shapes import KINDS, VARIANTS, small
 from tests.scoring.test_language_model import TEXTS, random_model
 from tests.training import test_siamese
@@ -45,7 +45,7 @@ def threads(count: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def trained(corpus: Small, kind: str, resume: Path) -> Trained:
+def trained(corpus: Small, kind: str, resume: Path) -> TrainedNetwork:
     tokenizer, splits = corpus
     config = small(**{**KINDS[kind], **SIZES, "dropout": 0.1})
     training = TrainingConfig(steps=20, batch_size=16, learning_rate=1e-3, validate_every=5)
@@ -67,7 +67,7 @@ def test_threads_change_a_training_by_rounding(small_corpus: Small, kind: str, t
 
 def test_threads_change_a_tuning_by_rounding(small_corpus: Small) -> None:
     model = random_model("segabert", small_corpus[0], **SIZES, init_std=0.05)
-    settings = Tuning(epochs=2, batch_size=16, learning_rate=1e-3, warmup=0.1, seed=1)
+    settings = TuningSettings(epochs=2, batch_size=16, learning_rate=1e-3, warmup=0.1, seed=1)
     texts = ["the miller crossed the river.", "a grey heron"]
     vectors = []
     for count in (1, 2, 1):

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import mend
-from pipeline.tracking.mlflow import Store
+from pipeline.tracking.mlflow import ExperimentStore
 from quartet.errors import InputError
 from quartet.files import TEMPORARY, sha256
 from stages.download import download
@@ -248,7 +248,7 @@ def test_the_database_of_mlflow_is_whole_or_absent(tmp_path: Path, monkeypatch: 
     with monkeypatch.context() as patch:
         patch.setattr(utils, "_upgrade_db", killed)
         with pytest.raises(Killed):
-            Store(uri, "tiny")
+            ExperimentStore(uri, "tiny")
     assert [path.name for path in tmp_path.iterdir()] == ["mlflow.db.lock"]
-    assert Store(uri, "tiny").experiment == Store(uri, "tiny").experiment
+    assert ExperimentStore(uri, "tiny").experiment == ExperimentStore(uri, "tiny").experiment
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mlflow.db", "mlflow.db.lock"]

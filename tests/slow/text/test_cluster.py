@@ -20,7 +20,7 @@ from quartet.text.encoding import encode_corpus
 from quartet.text.parallel import AHEAD, in_order
 from quartet.text.plain import draft_text
 from quartet.text.segmented import segment_corpus
-from quartet.text.split import Shares
+from quartet.text.split import HeldOutShares
 from quartet.text.tokenizer import train_tokenizer
 from tests.imports import ROOT
 from tests.text import corpus
@@ -124,7 +124,7 @@ def test_a_cluster_changes_no_byte(cluster: Any, tmp_path: Path, monkeypatch: py
         out = tmp_path / name
         segment_corpus(
             *(draft_text, "tales", out / "segmented"),  # a path that the workers have to be told in full
-            shares=Shares(0.2, 0.2),
+            shares=HeldOutShares(0.2, 0.2),
             punkt="trained",
             workers=1,
             scheduler=scheduler,
@@ -137,7 +137,7 @@ def test_a_cluster_changes_no_byte(cluster: Any, tmp_path: Path, monkeypatch: py
     with pytest.raises(InputError, match=r"tales/5\.txt:1: not UTF-8 \(invalid start byte\)"):
         segment_corpus(
             *(draft_text, tmp_path / "tales", tmp_path / "out"),
-            shares=Shares(0.2, 0.2),
+            shares=HeldOutShares(0.2, 0.2),
             punkt="trained",
             training_characters=100,
             scheduler=cluster.scheduler_address,

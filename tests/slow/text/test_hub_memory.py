@@ -17,11 +17,11 @@ from tests.text import corpus
 SCRIPT = """
 import resource, sys
 from pathlib import Path
-from quartet.text.hub import Hub
+from quartet.text.hub import HubReader
 from quartet.config.text import HubConfig
 peaks = []
 for name in ("small", "large"):
-    assert sum(1 for _ in Hub(HubConfig())(Path(sys.argv[1]) / name)) > 900
+    assert sum(1 for _ in HubReader(HubConfig())(Path(sys.argv[1]) / name)) > 900
     peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 print(peaks[1] - peaks[0])
 """

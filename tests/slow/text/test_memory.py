@@ -18,14 +18,14 @@ from quartet.text import encoding
 from quartet.text.documents import SentencesOf
 from quartet.text.encoding import encode_corpus
 from quartet.text.segmented import segment_corpus
-from quartet.text.split import Shares
+from quartet.text.split import HeldOutShares
 from quartet.text.tokenizer import train_tokenizer
 encoding.BATCH_TOKENS = 1 << 16
 folder = Path(sys.argv[1])
 source = folder / "source"
 source.touch()
 for characters in (3_000_000, 15_000_000):
-    segment_corpus(made_up(characters), source, folder / "segments", shares=Shares(0.1, 0.1), punkt="trained",
+    segment_corpus(made_up(characters), source, folder / "segments", shares=HeldOutShares(0.1, 0.1), punkt="trained",
         training_characters=100_000, workers=1)
     texts = SentencesOf(folder / "segments" / "train.jsonl")
     tokenizer = train_tokenizer("whitespace", texts, 2000, lowercase=False)

@@ -71,12 +71,12 @@ from pathlib import Path
 from quartet.text.documents import SentencesOf
 from quartet.text.encoding import encode_corpus
 from quartet.text.segmented import segment_corpus
-from quartet.text.split import Shares
+from quartet.text.split import HeldOutShares
 from quartet.text.tokenizer import train_tokenizer
 from tests.imports import ROOT
 from tests.text import corpus
 source, out = Path(sys.argv[1]), Path(sys.argv[2])
-segment_corpus(corpus.reader, source, out / "segmented", shares=Shares(0.2, 0.2), punkt="trained")
+segment_corpus(corpus.reader, source, out / "segmented", shares=HeldOutShares(0.2, 0.2), punkt="trained")
 tokenizer = train_tokenizer("wordpiece", SentencesOf(out / "segmented" / "train.jsonl"), 200, lowercase=True)
 tokenizer.save(out / "tokenizer.json")
 encode_corpus(out / "segmented", tokenizer, out / "encoded")

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from quartet.training.multiple_choice import choose, read_choices, tuned_chooser
-from quartet.training.tuning import Tuning
+from quartet.training.tuning import TuningSettings
 from tests.data.test_passages import full_stops
 from tests.scoring.test_language_model import random_model
 from tests.training.test_multiple_choice import Small, question, toy
 
-SETTINGS = Tuning(epochs=8, batch_size=16, learning_rate=3e-3, warmup=0.1, seed=1)
+SETTINGS = TuningSettings(epochs=8, batch_size=16, learning_rate=3e-3, warmup=0.1, seed=1)
 
 
 @pytest.mark.parametrize("kind", ["segabert", "unilm"])

@@ -16,13 +16,13 @@ from tests.imports import ROOT
 #: Prints the names of a tuning on entailment and of one on GLUE.
 NAMES = """
 import json, types
-from quartet.config.finetuning import Protocol
+from quartet.config.finetuning import GlueProtocol
 from quartet.training.glue_search import fingerprint as glue
 from quartet.training.kept import tuning_name
 model = types.SimpleNamespace(fingerprint="m")
 examples = types.SimpleNamespace(format="rte", train=[], others={})
 nli = tuning_name("quartet.training.siamese", {}, [], "m", 1)
-print(json.dumps({"nli": nli, "glue": glue(model, examples, Protocol(seeds=(1,)))}))
+print(json.dumps({"nli": nli, "glue": glue(model, examples, GlueProtocol(seeds=(1,)))}))
 """
 
 

@@ -8,7 +8,7 @@ import pytest
 from quartet.errors import InputError
 from quartet.statistics.intervals import wilson
 from quartet.tasks.blimp.data import MinimalPair
-from quartet.tasks.blimp.metrics import TIE, Choices, blimp_measures, choices, gathered
+from quartet.tasks.blimp.metrics import TIE, PairChoices, blimp_measures, choices, gathered
 
 
 def pairs(**paradigms: int) -> list[MinimalPair]:
@@ -44,7 +44,7 @@ def test_each_paradigm_weighs_the_same_and_each_pair_in_the_other_figure() -> No
     some = pairs(a1=10, a2=30, b1=40)
     right = np.array([True] * 10 + [True] * 15 + [False] * 15 + [False] * 40)
     tied = np.array([False] * 78 + [True] * 2)
-    found = blimp_measures(some, Choices(right, tied), 500, 3)
+    found = blimp_measures(some, PairChoices(right, tied), 500, 3)
     assert found[""]["accuracy"].value == pytest.approx((1 + 0.5 + 0) / 3)
     assert found[""]["accuracy-micro"].value == pytest.approx(25 / 80)
     assert found[""]["ties"] == wilson(2, 80)
@@ -67,7 +67,7 @@ def test_the_interval_is_that_of_resampled_pairs_within_paradigms() -> None:
     """Held against an ordinary bootstrap that draws the pairs themselves."""
     some = pairs(a1=40, a2=60)
     right = np.random.default_rng(0).random(100) < 0.6
-    found = blimp_measures(some, Choices(right, np.zeros(100, dtype=bool)), 4000, 1)[""]["accuracy"]
+    found = blimp_measures(some, PairChoices(right, np.zeros(100, dtype=bool)), 4000, 1)[""]["accuracy"]
     draw = np.random.default_rng(2)
     parts = right[:40].astype(float), right[40:].astype(float)
     means = [np.mean([draw.choice(part, len(part)).mean() for part in parts]) for _ in range(4000)]

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from quartet.tasks.race.data import ChoiceQuestion, Level
+from quartet.tasks.race.data import ChoiceQuestion, SchoolLevel
 from quartet.tasks.race.metrics import bag_of_words, majority, race_measures, write_choices
 
 
 def question(
     article: str, number: int, answer: int, options: tuple[str, ...] = ("a", "b", "c", "d")
 ) -> ChoiceQuestion:
-    level: Level = "high" if article.startswith("high") else "middle"
+    level: SchoolLevel = "high" if article.startswith("high") else "middle"
     return ChoiceQuestion(article, number, "A passage.", "What?", options, answer, level)
 
 

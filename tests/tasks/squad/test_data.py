@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from quartet.errors import InputError
-from quartet.tasks.squad.data import Answer, Question, read_squad1, read_squad2
+from quartet.tasks.squad.data import Answer, SpanQuestion, read_squad1, read_squad2
 from tests.shared_data import shared
 
 CONTEXT = "  The Café was\nbuilt in 1854."
@@ -41,7 +41,9 @@ ONE: dict[str, Any] = {
         }
     ],
 }
-EXPECTED = Question("q1", "Cafés", CONTEXT, "When was it built?", (Answer("1854", 24), Answer("in 1854", 21)))
+EXPECTED = SpanQuestion(
+    "q1", "Cafés", CONTEXT, "When was it built?", (Answer("1854", 24), Answer("in 1854", 21))
+)
 
 
 def first(whole: Any) -> Any:
@@ -75,7 +77,7 @@ def write(folder: Path, whole: Any, name: str = "dev.json") -> Path:
 def test_both_versions_in_their_forms(tmp_path: Path) -> None:
     assert list(read_squad1(write(tmp_path, ONE))) == [EXPECTED]
     assert list(read_squad1(write(tmp_path, ONE, "dev.json.gz"))) == [EXPECTED]
-    second = Question("q2", "Cafés", CONTEXT, "Who built it?", ())
+    second = SpanQuestion("q2", "Cafés", CONTEXT, "Who built it?", ())
     assert list(read_squad2(write(tmp_path, two()))) == [EXPECTED, second]
 
 

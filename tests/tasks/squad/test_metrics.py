@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from quartet.tasks.squad.data import Answer, Question
+from quartet.tasks.squad.data import Answer, SpanQuestion
 from quartet.tasks.squad.metrics import (
-    Prediction,
+    SpanPrediction,
     no_answers,
     random_spans,
     squad_measures,
@@ -25,13 +25,13 @@ from quartet.tasks.squad.metrics import (
 )
 
 
-def question(name: str, *answers: str, context: str = "") -> Question:
+def question(name: str, *answers: str, context: str = "") -> SpanQuestion:
     context = context or " ".join(answers) or "nothing"
-    return Question(name, "", context, "?", tuple(Answer(one, context.index(one)) for one in answers))
+    return SpanQuestion(name, "", context, "?", tuple(Answer(one, context.index(one)) for one in answers))
 
 
-def prediction(name: str, text: str, odds: float = 0.0) -> Prediction:
-    return Prediction(name, ((text, 0.0),), odds)
+def prediction(name: str, text: str, odds: float = 0.0) -> SpanPrediction:
+    return SpanPrediction(name, ((text, 0.0),), odds)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_baselines_that_read_nothing() -> None:
 
 
 def test_files_have_the_official_form(tmp_path: Path) -> None:
-    said = [Prediction("1", (("cat", 3.5), ("the cat", 1.0)), -1.0), prediction("2", "dog", 800.0)]
+    said = [SpanPrediction("1", (("cat", 3.5), ("the cat", 1.0)), -1.0), prediction("2", "dog", 800.0)]
     files = write_predictions(tmp_path, "squad2.dev", said, version_2=True)
     texts, ranked, odds = (json.loads(path.read_text()) for path in files)
     assert texts == {"1": "cat", "2": ""}

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from quartet.config.evaluation import Word2Vec
+from quartet.config.evaluation import Word2VecSettings
 from quartet.tasks.word_vectors import train_word2vec
 from quartet.tasks.wordsim.data import read_word_pairs
 from quartet.tasks.wordsim.metrics import word_similarity, word_vector
@@ -54,7 +54,7 @@ def test_whole_words_only() -> None:
         word_similarity(PAIRS, lambda word: [UNKNOWN], TABLE, UNKNOWN, samples=10, seed=1)
 
 
-CONFIG = Word2Vec(dimension=8, window=2, epochs=2, negative=5, skip_gram=True, minimum_count=1)
+CONFIG = Word2VecSettings(dimension=8, window=2, epochs=2, negative=5, skip_gram=True, minimum_count=1)
 TRAIN = """
 import hashlib
 from quartet.tasks.word_vectors import train_word2vec

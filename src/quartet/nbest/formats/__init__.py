@@ -6,7 +6,7 @@ It never guesses: a format that is not named must be plain from the content, and
 
 from __future__ import annotations
 
-from quartet.config.nbest import Meaning
+from quartet.config.nbest import ScoreMeaning
 from quartet.errors import InputError
 from quartet.nbest.formats import (
     detect,
@@ -21,10 +21,10 @@ from quartet.nbest.formats import (
     text_file,
 )
 from quartet.nbest.formats.reading import (
-    Files,
-    Format,
-    Names,
-    Reading,
+    IngestedLists,
+    NBestFiles,
+    NBestFormat,
+    UtteranceNames,
     attach,
     collect,
     gaps,
@@ -32,33 +32,33 @@ from quartet.nbest.formats.reading import (
     with_missing,
 )
 
-__all__ = ["FORMATS", "Files", "Reading", "read"]
+__all__ = ["FORMATS", "IngestedLists", "NBestFiles", "read"]
 
-FORMATS: dict[str, Format] = {
-    "mlm-scoring": Format(mlm_scoring.entries),
-    "jsonl": Format(jsonl.entries),
-    "espnet": Format(espnet.entries),
-    "hyporadise": Format(hyporadise.entries, Names.ORDER),
-    "moses": Format(moses.entries, Names.IDS),
-    "nemo": Format(nemo.entries, Names.ORDER, beam=True),
-    "kaldi": Format(kaldi.entries, scores=True),
+FORMATS: dict[str, NBestFormat] = {
+    "mlm-scoring": NBestFormat(mlm_scoring.entries),
+    "jsonl": NBestFormat(jsonl.entries),
+    "espnet": NBestFormat(espnet.entries),
+    "hyporadise": NBestFormat(hyporadise.entries, UtteranceNames.ORDER),
+    "moses": NBestFormat(moses.entries, UtteranceNames.IDS),
+    "nemo": NBestFormat(nemo.entries, UtteranceNames.ORDER, beam=True),
+    "kaldi": NBestFormat(kaldi.entries, scores=True),
 }
 
 
 def read(
     name: str | None,
-    files: Files,
+    files: NBestFiles,
     skip: bool = False,
     skip_missing: bool = False,
-    scores_are: Meaning | None = None,
-) -> Reading:
+    scores_are: ScoreMeaning | None = None,
+) -> IngestedLists:
     """Every list of a set, in its file's order, with its references.
 
     Args:
         name: a key of `FORMATS`; None: told by the content, where it fits one alone.
         skip: malformed entries are counted and left out; else the first one ends the reading.
         skip_missing: utterances that have a reference and no list are left out; else an empty hypothesis stands for
-            what the first pass lost (see `Reading.missing`).
+            what the first pass lost (see `IngestedLists.missing`).
         scores_are: what the first pass's numbers are; None: what the format says, unless the lists contradict.
 
     Raises:
@@ -69,7 +69,7 @@ def read(
         return _read(_told(files) if name is None else name, files, skip, skip_missing, scores_are)
 
 
-def _told(files: Files) -> str:
+def _told(files: NBestFiles) -> str:
     """The only format that the content fits, and the beam or the costs beside it where it fits several."""
     path = files.hypotheses
     fitting = detect.fitting(path)
@@ -87,7 +87,9 @@ def _told(files: Files) -> str:
     raise InputError(path, "does not look like lists in any known format", f"{which}: {', '.join(FORMATS)}")
 
 
-def _read(name: str, files: Files, skip: bool, skip_missing: bool, scores_are: Meaning | None) -> Reading:
+def _read(
+    name: str, files: NBestFiles, skip: bool, skip_missing: bool, scores_are: ScoreMeaning | None
+) -> IngestedLists:
     form = FORMATS[name]
     path = files.hypotheses
     if files.scores and not form.scores:
@@ -100,6 +102,6 @@ def _read(name: str, files: Files, skip: bool, skip_missing: bool, scores_are: M
     if files.references is not None:
         found = references.read(files.references)
         return attach(reading, found, form.names, files.references, skip, skip_missing)
-    if form.names is Names.IDS and not skip_missing:
+    if form.names is UtteranceNames.IDS and not skip_missing:
         return with_missing(reading, gaps(reading, path), form.names)
     return reading

@@ -40,7 +40,7 @@ def _of_json(text: str, path: Path) -> list[str]:
     ):
         return ["jsonl"]
     root = strict.parse(text, path)
-    if not isinstance(root, strict.Fields):
+    if not isinstance(root, strict.JsonFields):
         return ["hyporadise"] if any("input" in _keys(each) for each in root) else []
     found = []
     if any("output" in _keys(each) for name, utts in root if name == "utts" for each in _values(utts)):
@@ -51,11 +51,11 @@ def _of_json(text: str, path: Path) -> list[str]:
 
 
 def _keys(value: Any) -> list[str]:
-    return [key for key, _ in value] if isinstance(value, strict.Fields) else []
+    return [key for key, _ in value] if isinstance(value, strict.JsonFields) else []
 
 
 def _values(value: Any) -> list[Any]:
-    return [each for _, each in value] if isinstance(value, strict.Fields) else []
+    return [each for _, each in value] if isinstance(value, strict.JsonFields) else []
 
 
 #: Whether a line is one of a format.

@@ -15,13 +15,13 @@ from typing import Any
 
 from quartet.errors import InputError
 from quartet.nbest.formats import strict, text_file
-from quartet.nbest.formats.reading import Entry, Files
+from quartet.nbest.formats.reading import ListEntry, NBestFiles
 from quartet.nbest.types import Hypothesis, NBest
 
 WORD_START = "\u2581"
 
 
-def entries(files: Files) -> Iterator[Entry]:
+def entries(files: NBestFiles) -> Iterator[ListEntry]:
     """An entry for each utterance.
 
     Raises:
@@ -29,7 +29,7 @@ def entries(files: Files) -> Iterator[Entry]:
     """
     path = files.hypotheses
     root = strict.unique(strict.parse(text_file.read_text(path), path), str(path))
-    if not isinstance(root.get("utts"), strict.Fields):
+    if not isinstance(root.get("utts"), strict.JsonFields):
         raise InputError(path, 'an object under "utts" was expected')
     for utterance, value in root["utts"]:
         yield _entry(utterance, value, path)
@@ -45,9 +45,11 @@ def words_of(text: str) -> str:
     return " ".join(plain.split())
 
 
-def _entry(utterance: str, value: Any, path: Path) -> Entry:
+def _entry(utterance: str, value: Any, path: Path) -> ListEntry:
     place = f'{path}: utterance "{utterance}"'
-    return Entry.of(place, lambda: _list(strict.text_of(utterance, place), value, place), utterance=utterance)
+    return ListEntry.of(
+        place, lambda: _list(strict.text_of(utterance, place), value, place), utterance=utterance
+    )
 
 
 def _list(utterance: str, value: Any, place: str) -> NBest:

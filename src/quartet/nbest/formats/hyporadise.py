@@ -15,13 +15,13 @@ from typing import Any
 
 from quartet.errors import InputError
 from quartet.nbest.formats import strict, text_file
-from quartet.nbest.formats.reading import Entry, Files
+from quartet.nbest.formats.reading import ListEntry, NBestFiles
 from quartet.nbest.types import Hypothesis, NBest
 
 SCORE_KEYS = ("score", "am_score")
 
 
-def entries(files: Files) -> Iterator[Entry]:
+def entries(files: NBestFiles) -> Iterator[ListEntry]:
     """An entry for each element of the list.
 
     Raises:
@@ -33,15 +33,15 @@ def entries(files: Files) -> Iterator[Entry]:
         yield _entry(number, value, path)
 
 
-def _entry(number: int, value: Any, path: Path) -> Entry:
+def _entry(number: int, value: Any, path: Path) -> ListEntry:
     place = f"{path}: entry {number}"
     try:
         fields = strict.unique(value, place)
         utterance = strict.text_of(fields.get("id", str(number)), f"{place}, id")
     except InputError as error:
-        return Entry(place, error)
+        return ListEntry(place, error)
     place = f'{place}, utterance "{utterance}"'
-    return Entry.of(place, lambda: _list(utterance, fields, place), utterance=utterance)
+    return ListEntry.of(place, lambda: _list(utterance, fields, place), utterance=utterance)
 
 
 def _list(utterance: str, fields: dict[str, Any], place: str) -> NBest:

@@ -15,7 +15,7 @@ from typing import Any
 from quartet.errors import InputError
 from quartet.files import write_jsonl
 from quartet.nbest.formats import strict, text_file
-from quartet.nbest.formats.reading import Entry, Files, collect
+from quartet.nbest.formats.reading import ListEntry, NBestFiles, collect
 from quartet.nbest.types import NBest
 
 LIST_KEYS = ("utt", "ref", "hypotheses", "meta")
@@ -28,7 +28,7 @@ def read(path: str | Path) -> list[NBest]:
     Raises:
         InputError: anything is malformed; it names the file, the line, the utterance and the reason.
     """
-    return collect(entries(Files(Path(path))), path).lists
+    return collect(entries(NBestFiles(Path(path))), path).lists
 
 
 def write(path: str | Path, lists: Iterable[NBest]) -> None:
@@ -36,18 +36,18 @@ def write(path: str | Path, lists: Iterable[NBest]) -> None:
     write_jsonl(path, (_row(one) for one in lists))
 
 
-def entries(files: Files) -> Iterator[Entry]:
+def entries(files: NBestFiles) -> Iterator[ListEntry]:
     """An entry for each line that is not blank."""
     path = files.hypotheses
     for number, line in text_file.lines(path, closed=False):
         place = f"{path}:{number}"
         if isinstance(line, InputError):
-            yield Entry(place, line)
+            yield ListEntry(place, line)
         elif line.strip(text_file.BLANK):
             yield _entry(line, path, number)
 
 
-def _entry(line: str, path: Path, number: int) -> Entry:
+def _entry(line: str, path: Path, number: int) -> ListEntry:
     place = f"{path}:{number}"
     try:
         fields = _allowed(strict.parse(line, path, number), LIST_KEYS, place)
@@ -55,9 +55,9 @@ def _entry(line: str, path: Path, number: int) -> Entry:
             raise InputError(place, 'has no "utt"')
         utterance = strict.text_of(fields["utt"], f"{place}, utt")
     except InputError as error:
-        return Entry(place, error)
+        return ListEntry(place, error)
     place = f'{place}: utterance "{utterance}"'
-    return Entry.of(place, lambda: _list(utterance, fields, place), number, utterance)
+    return ListEntry.of(place, lambda: _list(utterance, fields, place), number, utterance)
 
 
 def _list(utterance: str, fields: dict[str, Any], place: str) -> NBest:

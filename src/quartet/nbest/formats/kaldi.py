@@ -19,18 +19,18 @@ from typing import TypeVar
 
 from quartet.errors import InputError
 from quartet.nbest.formats import text_file
-from quartet.nbest.formats.reading import Entry, Files
+from quartet.nbest.formats.reading import ListEntry, NBestFiles
 from quartet.nbest.types import Hypothesis, NBest
 
 Value = TypeVar("Value")
 #: By utterance and rank, what the lines say.
-Table = dict[str, dict[int, "Value | InputError"]]
+KaldiTable = dict[str, dict[int, "Value | InputError"]]
 
 BLANKS = re.compile("[ \t]+")
 KEY = re.compile(r"(.+)-([1-9][0-9]{0,8})")
 
 
-def entries(files: Files) -> Iterator[Entry]:
+def entries(files: NBestFiles) -> Iterator[ListEntry]:
     """An entry for each utterance of any of the files, and for each line whose key cannot be read."""
     texts, lost = _table(files.hypotheses, lambda rest, place: rest)
     costs = []
@@ -45,8 +45,8 @@ def entries(files: Files) -> Iterator[Entry]:
 
 
 def _entry(
-    utterance: str, texts: Table[str], costs: list[tuple[Path, float, Table[float]]], path: Path
-) -> Entry:
+    utterance: str, texts: KaldiTable[str], costs: list[tuple[Path, float, KaldiTable[float]]], path: Path
+) -> ListEntry:
     place = f'{path}: utterance "{utterance}"'
 
     def make() -> NBest:
@@ -67,7 +67,7 @@ def _entry(
         hypotheses = [Hypothesis(_value(own[rank]), sums[rank] if costs else None) for rank in sorted(own)]
         return NBest(utterance, tuple(hypotheses))
 
-    return Entry.of(place, make, utterance=utterance)
+    return ListEntry.of(place, make, utterance=utterance)
 
 
 def _value(found: Value | InputError) -> Value:
@@ -76,9 +76,9 @@ def _value(found: Value | InputError) -> Value:
     return found
 
 
-def _table(path: Path, value: Callable[[str, str], Value]) -> tuple[Table[Value], list[Entry]]:
+def _table(path: Path, value: Callable[[str, str], Value]) -> tuple[KaldiTable[Value], list[ListEntry]]:
     """What a file says by utterance and rank, and the lines whose key cannot be read."""
-    table: Table[Value] = defaultdict(dict)
+    table: KaldiTable[Value] = defaultdict(dict)
     lost = []
     for number, line in text_file.lines(path):
         place = f"{path}:{number}"
@@ -87,7 +87,7 @@ def _table(path: Path, value: Callable[[str, str], Value]) -> tuple[Table[Value]
         match = KEY.fullmatch(key)
         if match is None:
             reason = f'"{key}" is not an utterance, a minus and a rank from 1'
-            lost.append(Entry(place, line if isinstance(line, InputError) else InputError(place, reason)))
+            lost.append(ListEntry(place, line if isinstance(line, InputError) else InputError(place, reason)))
             continue
         of_utterance = table[match[1]]
         rank = int(match[2])

@@ -16,13 +16,13 @@ from typing import Any
 
 from quartet.errors import InputError
 from quartet.nbest.formats import strict, text_file
-from quartet.nbest.formats.reading import Entry, Files
+from quartet.nbest.formats.reading import ListEntry, NBestFiles
 from quartet.nbest.types import NBest
 
 HYPOTHESIS_KEY = re.compile(r"hyp_([1-9][0-9]{0,8})")
 
 
-def entries(files: Files) -> Iterator[Entry]:
+def entries(files: NBestFiles) -> Iterator[ListEntry]:
     """An entry for each utterance.
 
     Raises:
@@ -30,15 +30,17 @@ def entries(files: Files) -> Iterator[Entry]:
     """
     path = files.hypotheses
     root = strict.parse(text_file.read_text(path), path)
-    if not isinstance(root, strict.Fields):
+    if not isinstance(root, strict.JsonFields):
         raise InputError(path, f"an object of utterances was expected, not {strict.kind(root)}")
     for utterance, value in root:
         yield _entry(utterance, value, path)
 
 
-def _entry(utterance: str, value: Any, path: Path) -> Entry:
+def _entry(utterance: str, value: Any, path: Path) -> ListEntry:
     place = f'{path}: utterance "{utterance}"'
-    return Entry.of(place, lambda: _list(strict.text_of(utterance, place), value, place), utterance=utterance)
+    return ListEntry.of(
+        place, lambda: _list(strict.text_of(utterance, place), value, place), utterance=utterance
+    )
 
 
 def _list(utterance: str, value: Any, place: str) -> NBest:

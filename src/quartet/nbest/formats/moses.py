@@ -19,7 +19,7 @@ from pathlib import Path
 
 from quartet.errors import InputError
 from quartet.nbest.formats import text_file
-from quartet.nbest.formats.reading import Entry, Files
+from quartet.nbest.formats.reading import ListEntry, NBestFiles
 from quartet.nbest.types import Hypothesis, NBest
 
 SEPARATOR = "|||"
@@ -40,7 +40,7 @@ class _Line:
     found: Hypothesis | InputError
 
 
-def entries(files: Files) -> Iterator[Entry]:
+def entries(files: NBestFiles) -> Iterator[ListEntry]:
     """An entry for each run of lines with one number, and for each line whose number cannot be read.
 
     A list beside such a line is an error too: the line may be one of its own.
@@ -50,7 +50,7 @@ def entries(files: Files) -> Iterator[Entry]:
     lost = [line for line in read if line.sentence is None]
     for line in lost:
         assert isinstance(line.found, InputError)
-        yield Entry(f"{path}:{line.number}", line.found)
+        yield ListEntry(f"{path}:{line.number}", line.found)
     beside = {line.number + step for line in lost for step in (-1, 1)}
     for sentence, group in itertools.groupby(read, key=lambda line: line.sentence):
         if sentence is not None:
@@ -63,7 +63,7 @@ def begins(line: str) -> bool:
     return bool(separator) and SENTENCE.fullmatch(number.strip(text_file.BLANK)) is not None
 
 
-def _entry(sentence: str, group: list[_Line], beside: set[int], path: Path) -> Entry:
+def _entry(sentence: str, group: list[_Line], beside: set[int], path: Path) -> ListEntry:
     place = f'{path}:{group[0].number}: sentence "{sentence}"'
 
     def make() -> NBest:
@@ -76,7 +76,7 @@ def _entry(sentence: str, group: list[_Line], beside: set[int], path: Path) -> E
             raise InputError(place, "a line beside it cannot be read and may be one of its own")
         return NBest(sentence, tuple(hypotheses))
 
-    return Entry.of(place, make, group[0].number, sentence)
+    return ListEntry.of(place, make, group[0].number, sentence)
 
 
 def _line(line: str | InputError, path: Path, number: int) -> _Line:

@@ -3,7 +3,7 @@
 ``hypothesis <tab> score``
 
 A line a hypothesis and nothing between the utterances: each has the same number of lines, the beam, which must
-be told (`Files.beam`). Decoders that return fewer now and then (transducers) leave no lists that can be told
+be told (`NBestFiles.beam`). Decoders that return fewer now and then (transducers) leave no lists that can be told
 apart. The score is a natural log, larger is better. The utterance's name is its place in the file, from 1.
 """
 
@@ -14,11 +14,11 @@ from pathlib import Path
 
 from quartet.errors import InputError
 from quartet.nbest.formats import text_file
-from quartet.nbest.formats.reading import Entry, Files
+from quartet.nbest.formats.reading import ListEntry, NBestFiles
 from quartet.nbest.types import Hypothesis, NBest
 
 
-def entries(files: Files) -> Iterator[Entry]:
+def entries(files: NBestFiles) -> Iterator[ListEntry]:
     """An entry for each run of as many lines as the beam; a rest that is shorter is an error."""
     assert files.beam is not None
     path = files.hypotheses
@@ -33,7 +33,7 @@ def is_scored(line: str) -> bool:
     return len(fields) == 1 and text_file.NUMBER.fullmatch(fields[0].strip(text_file.BLANK)) is not None
 
 
-def _entry(utterance: str, group: list[tuple[int, str | InputError]], beam: int, path: Path) -> Entry:
+def _entry(utterance: str, group: list[tuple[int, str | InputError]], beam: int, path: Path) -> ListEntry:
     place = f"{path}:{group[0][0]}: utterance {utterance}"
 
     def make() -> NBest:
@@ -43,7 +43,7 @@ def _entry(utterance: str, group: list[tuple[int, str | InputError]], beam: int,
             raise InputError(place, reason, "the beam is another, or the file was cut short")
         return NBest(utterance, hypotheses)
 
-    return Entry.of(place, make, utterance=utterance)
+    return ListEntry.of(place, make, utterance=utterance)
 
 
 def _hypothesis(line: str | InputError, place: str) -> Hypothesis:

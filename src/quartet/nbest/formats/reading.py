@@ -8,9 +8,15 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from quartet.config.nbest import Meaning
+from quartet.config.nbest import ScoreMeaning
 from quartet.errors import InputError
-from quartet.nbest.formats.references import WRITE_LINES, WRITE_NAMES, Named, Ordered, References
+from quartet.nbest.formats.references import (
+    WRITE_LINES,
+    WRITE_NAMES,
+    NamedReference,
+    OrderedReference,
+    ReferenceFile,
+)
 from quartet.nbest.normalise import name_key
 from quartet.nbest.types import Hypothesis, NBest
 
@@ -25,7 +31,7 @@ AUDIO = re.compile(r"\.(?:wav|flac|mp3|ogg|opus|m4a|sph|webm)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Files:
+class NBestFiles:
     """What one set of lists is read from.
 
     Attributes:
@@ -48,7 +54,7 @@ class Files:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ListEntry:
     """One list of a file, or why it is none.
 
     Attributes:
@@ -66,7 +72,7 @@ class Entry:
     @classmethod
     def of(
         cls, place: str, make: Callable[[], NBest], line: int | None = None, utterance: str | None = None
-    ) -> Entry:
+    ) -> ListEntry:
         """What `make` gives, or the `InputError` that it raises."""
         try:
             return cls(place, make(), line, utterance)
@@ -74,7 +80,7 @@ class Entry:
             return cls(place, error, line, utterance)
 
 
-class Names(Enum):
+class UtteranceNames(Enum):
     """What a format calls its utterances, and so how texts without names belong to them."""
 
     OWN = "each has a name, and such texts belong to none"
@@ -83,7 +89,7 @@ class Names(Enum):
 
 
 @dataclass(frozen=True)
-class Format:
+class NBestFormat:
     """How one kind of file is read.
 
     Attributes:
@@ -94,14 +100,14 @@ class Format:
         beam: whether the number of hypotheses must be told.
     """
 
-    entries: Callable[[Files], Iterator[Entry]]
-    names: Names = Names.OWN
+    entries: Callable[[NBestFiles], Iterator[ListEntry]]
+    names: UtteranceNames = UtteranceNames.OWN
     scores: bool = False
     beam: bool = False
 
 
 @dataclass(frozen=True)
-class Reading:
+class IngestedLists:
     """The lists of a set, and what was refused on the way.
 
     Attributes:
@@ -126,7 +132,7 @@ class Reading:
     missing: tuple[str, ...] = ()
 
 
-def collect(entries: Iterable[Entry], path: str | Path, skip: bool = False) -> Reading:
+def collect(entries: Iterable[ListEntry], path: str | Path, skip: bool = False) -> IngestedLists:
     """The lists among the entries of a whole file.
 
     Of lists with the same utterance the first stays and the others are refused, and so are lists without
@@ -165,7 +171,7 @@ def collect(entries: Iterable[Entry], path: str | Path, skip: bool = False) -> R
         reason = f"all of its {count} entries were refused, the first: {refused[0]}" if refused else ""
         raise InputError(path, reason or "holds no N-best list")
     assert count == len(lists) + len(refused)
-    return Reading(lists, count, tuple(places), tuple(refused), frozenset(refused_names))
+    return IngestedLists(lists, count, tuple(places), tuple(refused), frozenset(refused_names))
 
 
 def _consistent(
@@ -181,7 +187,9 @@ def _consistent(
     return one
 
 
-def oriented(reading: Reading, path: str | Path, scores_are: Meaning | None, costs: bool = False) -> Reading:
+def oriented(
+    reading: IngestedLists, path: str | Path, scores_are: ScoreMeaning | None, costs: bool = False
+) -> IngestedLists:
     """The lists with scores of which larger is better.
 
     Args:
@@ -218,20 +226,20 @@ def oriented(reading: Reading, path: str | Path, scores_are: Meaning | None, cos
 
 
 def attach(
-    reading: Reading,
-    references: References,
-    names: Names,
+    reading: IngestedLists,
+    references: ReferenceFile,
+    names: UtteranceNames,
     path: str | Path,
     skip: bool = False,
     skip_missing: bool = False,
-) -> Reading:
+) -> IngestedLists:
     """The lists with the references of a file in the place of their own; a list that it lacks has none.
 
     Args:
         references: what the file `path` holds.
         names: what the format calls its utterances.
         skip: malformed references are counted and left out; else the first one ends the reading.
-        skip_missing: utterances that have a reference and no list are left out; else see `Reading.missing`.
+        skip_missing: utterances that have a reference and no list are left out; else see `IngestedLists.missing`.
 
     Raises:
         InputError: a reference is malformed or its utterance occurs twice, and `skip` is off; the file has nothing
@@ -259,7 +267,7 @@ def attach(
         reason = f"none of its utterances ({theirs}, ...) is one of the lists', which are like"
         found = f'{reason} "{reading.lists[0].utterance}"' if theirs else "is empty"
         raise InputError(
-            path, found, "" if not theirs else WRITE_NAMES if names is Names.OWN else WRITE_LINES
+            path, found, "" if not theirs else WRITE_NAMES if names is UtteranceNames.OWN else WRITE_LINES
         )
     lists = [
         replace(one, reference=texts.get(name_key(one.utterance), ("", None))[1]) for one in reading.lists
@@ -271,7 +279,7 @@ def attach(
         and key not in ours
         and key not in reading.refused_names
         and not skip_missing
-        and (names is not Names.IDS or key.isdecimal())
+        and (names is not UtteranceNames.IDS or key.isdecimal())
     }
     unused = len(texts.keys() - ours) - len(lost)
     attached = replace(reading, lists=lists, references_refused=tuple(refused), references_unused=unused)
@@ -283,8 +291,10 @@ def _file(name: str) -> str:
     return AUDIO.sub("", name.rpartition("/")[2])
 
 
-def with_missing(reading: Reading, lost: Mapping[str, str | None], names: Names) -> Reading:
-    """The lists with an empty hypothesis for each utterance that the first pass lost; see `Reading.missing`.
+def with_missing(
+    reading: IngestedLists, lost: Mapping[str, str | None], names: UtteranceNames
+) -> IngestedLists:
+    """The lists with an empty hypothesis for each utterance that the first pass lost; see `IngestedLists.missing`.
 
     Args:
         lost: references by utterance; None where there is none.
@@ -292,13 +302,13 @@ def with_missing(reading: Reading, lost: Mapping[str, str | None], names: Names)
     score = None if reading.lists[0].ranked_only else 0.0
     made = [(NBest(name, (Hypothesis("", score),), text), 0) for name, text in lost.items()]
     both = [*zip(reading.lists, reading.places, strict=True), *made]
-    if names is Names.IDS:
+    if names is UtteranceNames.IDS:
         both.sort(key=lambda pair: int(pair[0].utterance))
     lists, places = [one for one, _ in both], tuple(place for _, place in both)
     return replace(reading, lists=lists, places=places, missing=tuple(lost))
 
 
-def gaps(reading: Reading, path: str | Path) -> dict[str, None]:
+def gaps(reading: IngestedLists, path: str | Path) -> dict[str, None]:
     """Of utterances that are numbers from 0 those below the last one that have no list and were not refused.
 
     None where an entry was refused whose number cannot be read: the gap may be its own.
@@ -315,10 +325,12 @@ def gaps(reading: Reading, path: str | Path) -> dict[str, None]:
     return {str(number): None for number in range(max(numbers)) if number not in numbers}
 
 
-def _by_name(reading: Reading, references: References, names: Names, path: str | Path) -> list[Named]:
+def _by_name(
+    reading: IngestedLists, references: ReferenceFile, names: UtteranceNames, path: str | Path
+) -> list[NamedReference]:
     """The references with the names of the lists that they belong to, whichever way they do."""
     named, ordered = references.named, references.ordered
-    counted = names is not Names.OWN
+    counted = names is not UtteranceNames.OWN
     if isinstance(named, InputError) or isinstance(ordered, InputError):
         if not isinstance(named, InputError):
             keys = {name_key(row[0]) for _, row in named if not isinstance(row, InputError)}
@@ -343,7 +355,7 @@ def _by_name(reading: Reading, references: References, names: Names, path: str |
     all_names = (
         len(set(theirs)) == len(theirs) and (ours <= set(theirs) or ours >= set(theirs)) and bool(theirs)
     )
-    if names is Names.ORDER and own:
+    if names is UtteranceNames.ORDER and own:
         if all_names:
             return named
         if ours.isdisjoint(theirs):
@@ -356,13 +368,15 @@ def _by_name(reading: Reading, references: References, names: Names, path: str |
     return _numbered(reading, ordered, names, path)
 
 
-def _numbered(reading: Reading, ordered: list[Ordered], names: Names, path: str | Path) -> list[Named]:
+def _numbered(
+    reading: IngestedLists, ordered: list[OrderedReference], names: UtteranceNames, path: str | Path
+) -> list[NamedReference]:
     """Texts in the lists' order with the lists' names.
 
     Raises:
         InputError: there are too few of them or, for lists that are only counted, another number.
     """
-    if names is Names.IDS:
+    if names is UtteranceNames.IDS:
         last = max(int(one.utterance) for one in reading.lists)
         if last >= len(ordered):
             raise InputError(

@@ -94,15 +94,15 @@ WRITE_NAMES = 'write lines of "utterance text", lines of "text (utterance)" or J
 WRITE_LINES = "write the text of each list alone on a line, in the lists' order"
 
 #: Where a text stands, and the utterance with its text (None: not counted), or why there is none.
-Named = tuple[str, tuple[str, str | None] | InputError]
+NamedReference = tuple[str, tuple[str, str | None] | InputError]
 #: Where a text stands, and the text, or why there is none.
-Ordered = tuple[str, str | InputError]
+OrderedReference = tuple[str, str | InputError]
 #: Where a record stands, and its fields by key in lower case.
-Record = tuple[str, dict[str, Any] | InputError]
+ReferenceRecord = tuple[str, dict[str, Any] | InputError]
 
 
 @dataclass(frozen=True)
-class References:
+class ReferenceFile:
     """A file of references, by name and by order, or why it does not have the one or the other.
 
     Attributes:
@@ -111,12 +111,12 @@ class References:
         plain: a name is but the first word of a line, which may be the first of a text.
     """
 
-    named: list[Named] | InputError
-    ordered: list[Ordered] | InputError
+    named: list[NamedReference] | InputError
+    ordered: list[OrderedReference] | InputError
     plain: bool = False
 
 
-def read(path: Path) -> References:
+def read(path: Path) -> ReferenceFile:
     """What a file of references holds; what is wrong with single texts stands in their place.
 
     Raises:
@@ -199,10 +199,10 @@ def _is_timed(line: str, form: re.Pattern[str]) -> bool:
     return match is not None and numbers and "." in match[3] + match[4]
 
 
-def _plain(path: Path) -> References:
+def _plain(path: Path) -> ReferenceFile:
     """Lines, whose first words may be names: every one, or without comments and blank ones."""
-    ordered: list[Ordered] = []
-    named: list[Named] = []
+    ordered: list[OrderedReference] = []
+    named: list[NamedReference] = []
     refused = None
     for number, line in text_file.lines(path):
         place = f"{path}:{number}"
@@ -222,10 +222,10 @@ def _plain(path: Path) -> References:
         )
     if columns == 2:
         refused = InputError(path, "has two columns, of names and texts", WRITE_LINES)
-    return References(named, refused or ordered, plain=columns == 1)
+    return ReferenceFile(named, refused or ordered, plain=columns == 1)
 
 
-def _trn(path: Path) -> References:
+def _trn(path: Path) -> ReferenceFile:
     def pair(line: str, place: str) -> tuple[str, str]:
         match = TRN.fullmatch(line)
         if match is None:
@@ -235,7 +235,7 @@ def _trn(path: Path) -> References:
     return _only_named("TRN", [_named(place, line, pair) for place, line in _lines(path)], path)
 
 
-def _timed(form: re.Pattern[str], kind: str, fields: str) -> Callable[[Path], References]:
+def _timed(form: re.Pattern[str], kind: str, fields: str) -> Callable[[Path], ReferenceFile]:
     """A reader of lines that say what is said in a part of a recording."""
 
     def part(line: str, place: str) -> tuple[str, str, float, str | None]:
@@ -247,10 +247,10 @@ def _timed(form: re.Pattern[str], kind: str, fields: str) -> Callable[[Path], Re
         counted = None if text.lower() == UNSCORED else _without_choice(text, place)
         return match[1], match[2], begin, counted
 
-    def found(path: Path) -> References:
+    def found(path: Path) -> ReferenceFile:
         parts: dict[str, list[tuple[float, str | None]]] = defaultdict(list)
         channels: dict[str, str] = {}
-        wrong: dict[str, Named] = {}
+        wrong: dict[str, NamedReference] = {}
         for place, line in _lines(path):
             try:
                 if isinstance(line, InputError):
@@ -290,9 +290,9 @@ def _without_choice(text: str, place: str) -> str:
     return text
 
 
-def _json(path: Path) -> References:
+def _json(path: Path) -> ReferenceFile:
     root = strict.parse(text_file.read_text(path), path)
-    if not isinstance(root, strict.Fields):
+    if not isinstance(root, strict.JsonFields):
         raise InputError(path, f"an object of references was expected, not {strict.kind(root)}", WRITE_NAMES)
 
     def pair(item: tuple[str, Any], place: str) -> tuple[str, str | None]:
@@ -303,8 +303,8 @@ def _json(path: Path) -> References:
     return _only_named("JSON", [_named(str(path), item, pair) for item in root], path)
 
 
-def _json_lines(path: Path) -> References:
-    rows: list[Record] = []
+def _json_lines(path: Path) -> ReferenceFile:
+    rows: list[ReferenceRecord] = []
     for number, line in text_file.lines(path, closed=False):
         place = f"{path}:{number}"
         try:
@@ -318,7 +318,7 @@ def _json_lines(path: Path) -> References:
     return _records(rows, path)
 
 
-def _table(path: Path) -> References:
+def _table(path: Path) -> ReferenceFile:
     """TSV without quotes, as corpora of speech have it, or CSV with them."""
     text = text_file.read_text(path)
     if not text.endswith("\n"):
@@ -329,7 +329,7 @@ def _table(path: Path) -> References:
     columns = _header(first)
     if columns is None:
         raise InputError(path, "its first line names no columns", 'begin it with a line such as "id,text"')
-    rows: list[Record] = []
+    rows: list[ReferenceRecord] = []
     file = io.StringIO(text, newline="")
     if "	" in first:
         reader = csv.reader(file, delimiter="	", quoting=csv.QUOTE_NONE, strict=True)
@@ -348,7 +348,7 @@ def _table(path: Path) -> References:
     return _records(rows[1:], path)
 
 
-def _records(rows: list[Record], path: Path) -> References:
+def _records(rows: list[ReferenceRecord], path: Path) -> ReferenceFile:
     """References from records, by name where all that can be read have one."""
     known = [record for _, record in rows if isinstance(record, dict)]
     name = next((key for key in NAME_COLUMNS if known and all(key in record for record in known)), None)
@@ -364,10 +364,10 @@ def _records(rows: list[Record], path: Path) -> References:
     named = [_named(place, record, pair) for place, record in rows]
     ordered = [(place, each if isinstance(each, InputError) else str(each[1])) for place, each in named]
     none = InputError(path, "not every row names its utterance", f"give each a key {NAME_COLUMNS[0]!r}")
-    return References(none if known and name is None else named, ordered)
+    return ReferenceFile(none if known and name is None else named, ordered)
 
 
-def _sgm(path: Path) -> References:
+def _sgm(path: Path) -> ReferenceFile:
     """The texts of the only reference."""
     text = text_file.read_text(path)
     documents = re.findall(r"<doc\b[^>]*>.*?</doc\s*>", text, re.DOTALL | re.IGNORECASE) or [text]
@@ -389,14 +389,18 @@ def _sgm(path: Path) -> References:
         for segment in SEGMENT.findall(part[0] if part else document)
     ]
     reason = "is SGM, whose texts have an order and no names, and the lists have names"
-    return References(InputError(path, reason, WRITE_NAMES), [(str(path), segment) for segment in segments])
+    return ReferenceFile(
+        InputError(path, reason, WRITE_NAMES), [(str(path), segment) for segment in segments]
+    )
 
 
-def _only_named(kind: str, named: list[Named], path: Path) -> References:
-    return References(named, InputError(path, f"is {kind}, and has names instead of an order", WRITE_LINES))
+def _only_named(kind: str, named: list[NamedReference], path: Path) -> ReferenceFile:
+    return ReferenceFile(
+        named, InputError(path, f"is {kind}, and has names instead of an order", WRITE_LINES)
+    )
 
 
-def _named(place: str, item: Any, pair: Callable[[Any, str], tuple[str, str | None]]) -> Named:
+def _named(place: str, item: Any, pair: Callable[[Any, str], tuple[str, str | None]]) -> NamedReference:
     """What `pair` makes of an item, or the error that the item is or that it raises."""
     try:
         return place, item if isinstance(item, InputError) else pair(item, place)
@@ -413,7 +417,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str | InputError]]:
 
 TIMED = {"stm": STM, "ctm": CTM}
 #: The reader of each kind.
-KINDS: dict[str, Callable[[Path], References]] = {
+KINDS: dict[str, Callable[[Path], ReferenceFile]] = {
     "plain": _plain,
     "json": _json,
     "json lines": _json_lines,

@@ -11,12 +11,12 @@ from quartet.errors import InputError
 from quartet.nbest.types import Hypothesis, NBest
 
 
-class Fields(list[tuple[str, Any]]):
+class JsonFields(list[tuple[str, Any]]):
     """A JSON object as its (key, value) pairs: unlike a dict it still shows a key that occurs twice."""
 
 
 def parse(text: str, path: str | Path, line: int | None = None) -> Any:
-    """The value of a JSON text, objects as `Fields`.
+    """The value of a JSON text, objects as `JsonFields`.
 
     Args:
         text: the whole JSON text.
@@ -27,7 +27,7 @@ def parse(text: str, path: str | Path, line: int | None = None) -> Any:
         InputError: the syntax is wrong, with line and column.
     """
     try:
-        return json.loads(text, object_pairs_hook=Fields)
+        return json.loads(text, object_pairs_hook=JsonFields)
     except json.JSONDecodeError as error:
         where = f"{path}:{error.lineno if line is None else line}:{error.colno}"
         lines = line is None and error.msg == "Extra data"
@@ -43,7 +43,7 @@ def unique(value: Any, place: str) -> dict[str, Any]:
     Raises:
         InputError: it is no object, or a key occurs twice.
     """
-    if not isinstance(value, Fields):
+    if not isinstance(value, JsonFields):
         raise InputError(place, f"an object was expected, not {kind(value)}")
     found: dict[str, Any] = {}
     for key, item in value:
@@ -95,7 +95,7 @@ def elements(value: Any, place: str) -> list[Any]:
     Raises:
         InputError: it is none.
     """
-    if not isinstance(value, list) or isinstance(value, Fields):
+    if not isinstance(value, list) or isinstance(value, JsonFields):
         raise InputError(place, f"a list was expected, not {kind(value)}")
     return value
 
@@ -134,7 +134,7 @@ def list_of(utterance: str, hypotheses: list[Hypothesis], reference: str | None,
 
 def kind(value: Any) -> str:
     """What a JSON value is, in JSON's words."""
-    if isinstance(value, Fields):
+    if isinstance(value, JsonFields):
         return "an object"
     if isinstance(value, bool):
         return "true" if value else "false"

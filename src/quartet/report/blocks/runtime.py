@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from quartet.report.cells import Cell, interval
-from quartet.report.facts import Facts
+from quartet.report.facts import RunFacts
 from quartet.report.numbers import NONE, Number, fixed, general, listing, milliseconds
 from quartet.report.page import Report, code, grid, paper_table
 from quartet.report.published import published
@@ -47,7 +47,7 @@ def times(ratio: float) -> str:
 
 
 @dataclass(frozen=True)
-class Column:
+class RuntimeColumn:
     """A figure of each system, on one data set."""
 
     head: str
@@ -58,7 +58,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Ratio:
+class TimeRatio:
     """How many times as long as an LAE system a masked one takes.
 
     Attributes:
@@ -135,7 +135,7 @@ def standard(lengths: dict[int, str]) -> int:
     return min(lengths, key=lambda words: (abs(words - STANDARD), words))
 
 
-def objective(name: str, facts: Facts) -> str:
+def objective(name: str, facts: RunFacts) -> str:
     """What a timed model was trained with: clm, mlm or lae; empty where that is not known."""
     model = facts.model(name)
     return model.objective if model else OBJECTIVES.get(name, "")
@@ -146,14 +146,14 @@ def untasked(report: Report, system: str) -> str:
     return system_name(report.model(system), WAY_OF.get(report.reading(system), ""))
 
 
-def ratios(report: Report, dataset: str, split: str) -> list[Ratio]:
+def ratios(report: Report, dataset: str, split: str) -> list[TimeRatio]:
     """What was measured of masked systems over LAE systems, for each task."""
     found = []
     for task in TASKS:
         for lae in _bases(report, split):
             for system, cell in report.figures(TABLE, dataset, split, OVER + lae).items():
                 if TASK_OF.get(report.reading(system)) == task:
-                    found.append(Ratio(task, untasked(report, system), lae, cell))
+                    found.append(TimeRatio(task, untasked(report, system), lae, cell))
     return found
 
 
@@ -170,7 +170,8 @@ def _of_device(report: Report, device: str) -> list[str]:
         {system for dataset in lengths.values() for system in report.systems(TABLE, dataset, split, ["ms"])}
     )
     columns = [
-        Column(_words(words), milliseconds, dataset, "ms", bounds=False) for words, dataset in lengths.items()
+        RuntimeColumn(_words(words), milliseconds, dataset, "ms", bounds=False)
+        for words, dataset in lengths.items()
     ]
     lines = [*_table(report, split, systems, columns), *_tokens(report, lengths, split)]
     words = standard(lengths)
@@ -204,17 +205,17 @@ def _of_device(report: Report, device: str) -> list[str]:
 def _in_full(report: Report, dataset: str, split: str, device: str, spans: list[str]) -> list[str]:
     """A row a system: time, spread, ratios, growth, and what the paper has."""
     columns = [
-        Column("ms", milliseconds, dataset, "ms"),
-        Column("interquartile range", milliseconds, dataset, "ms-iqr"),
-        *(Column(f"times {code(lae)}'s", times, dataset, OVER + lae) for lae in _bases(report, split)),
-        *(Column(f"b, {span.replace('-', ' ')}", growth, span, "exponent") for span in spans),
+        RuntimeColumn("ms", milliseconds, dataset, "ms"),
+        RuntimeColumn("interquartile range", milliseconds, dataset, "ms-iqr"),
+        *(RuntimeColumn(f"times {code(lae)}'s", times, dataset, OVER + lae) for lae in _bases(report, split)),
+        *(RuntimeColumn(f"b, {span.replace('-', ' ')}", growth, span, "exponent") for span in spans),
     ]
     paper = "" if LIST.fullmatch(dataset) else device
     return _table(report, split, report.systems(TABLE, dataset, split, ["ms"]), columns, paper)
 
 
 def _table(
-    report: Report, split: str, systems: list[str], columns: list[Column], paper: str = ""
+    report: Report, split: str, systems: list[str], columns: list[RuntimeColumn], paper: str = ""
 ) -> list[str]:
     """A row a system; with the paper's times on a device where one is named."""
     rows = [
@@ -282,7 +283,7 @@ def _growth(report: Report, split: str) -> list[str]:
     return [f"Time {where}grows with the number of tokens: {listing(found)}."] if found else []
 
 
-def _name(ratio: Ratio) -> str:
+def _name(ratio: TimeRatio) -> str:
     return f"{code(ratio.masked)} / {code(ratio.lae)}, {ratio.task}"
 
 

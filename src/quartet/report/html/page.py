@@ -15,10 +15,10 @@ from markupsafe import Markup
 
 from quartet.report.html.glossary import ABBREVIATIONS, TERMS
 from quartet.report.html.pictures import inline
-from quartet.report.html.render import Writer
+from quartet.report.html.render import HtmlWriter
 from quartet.report.page import anchor
 from quartet.report.published import published
-from quartet.report.tables import INDEX, MORE, Chapter, Document
+from quartet.report.tables import INDEX, MORE, Chapter, ReportDocument
 
 #: As many bytes as the first page may have.
 MOST = 390_000
@@ -27,18 +27,18 @@ _ID = re.compile(r'\bid="([^"]+)"')
 
 
 @dataclass(frozen=True)
-class Part:
+class PagePart:
     """A chapter as HTML, with its place in the page; moved: its body is on the second page."""
 
     title: str
     place: str
     body: Markup
-    parts: tuple[Part, ...]
+    parts: tuple[PagePart, ...]
     ran: bool
     moved: bool = False
 
 
-def pages(document: Document, folder: Path, most: int = MOST) -> dict[str, str]:
+def pages(document: ReportDocument, folder: Path, most: int = MOST) -> dict[str, str]:
     """The two pages by their names; equal input gives equal texts.
 
     The first has everything, or, where that is more than `most` bytes, the headings of the longest parts with links to
@@ -62,7 +62,7 @@ def pages(document: Document, folder: Path, most: int = MOST) -> dict[str, str]:
         drawn = inline(folder / path, shown[path], words)
         return f'<figure id="{shown[path]}">{drawn}<figcaption>{escape(words)}</figcaption></figure>\n'
 
-    writer = Writer(picture)
+    writer = HtmlWriter(picture)
     first = [Markup(picture(path, words)) for path, words in document.pictures]  # noqa: S704  # nosec B704  # escaped
     text = files("quartet.report.html")
     environment = Environment(
@@ -111,8 +111,8 @@ def _linked(page: str, ids: set[str], other: str) -> str:
     return _LINK.sub(lambda link: link[0] if link[2] in ids else f'{link[1]}{other}#{link[2]}"', page)
 
 
-def _part(writer: Writer, chapter: Chapter) -> Part:
-    return Part(
+def _part(writer: HtmlWriter, chapter: Chapter) -> PagePart:
+    return PagePart(
         chapter.title,
         anchor(chapter.title),
         _html(writer, chapter.lines, chapter.title),
@@ -131,15 +131,15 @@ def _by_paper(papers: Chapter) -> dict[str, list[tuple[str, str, str, bool]]]:
     return {paper: places for paper, places in found.items() if places}
 
 
-def _glossary(writer: Writer) -> Iterator[tuple[str, Markup]]:
+def _glossary(writer: HtmlWriter) -> Iterator[tuple[str, Markup]]:
     for word, meaning in sorted({**ABBREVIATIONS, **TERMS}.items(), key=lambda item: item[0].lower()):
         yield word, _text(writer, meaning)
 
 
-def _html(writer: Writer, lines: Iterable[str], title: str) -> Markup:
+def _html(writer: HtmlWriter, lines: Iterable[str], title: str) -> Markup:
     """What the writer made: it has escaped what came from outside."""
     return Markup(writer.html(lines, title))  # noqa: S704  # nosec B704
 
 
-def _text(writer: Writer, line: str) -> Markup:
+def _text(writer: HtmlWriter, line: str) -> Markup:
     return Markup(writer.text(line))  # noqa: S704  # nosec B704

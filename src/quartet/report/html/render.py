@@ -32,7 +32,7 @@ MARKS = {
 }
 
 
-class Writer:
+class HtmlWriter:
     """Renders the parts of one page.
 
     Args:

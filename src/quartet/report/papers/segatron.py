@@ -9,7 +9,7 @@ from quartet.report.numbers import fixed, loss
 from quartet.report.numbers import perplexity as perplexity_number
 from quartet.report.order import set_rank
 from quartet.report.page import Report, code
-from quartet.report.papers.series import Level, Series, present
+from quartet.report.papers.series import FigureLevel, Series, present
 from quartet.report.published import published
 
 #: Rows that a set of positions stands for in Table 2.
@@ -150,7 +150,7 @@ def _perplexities(
     words = all(kinds.get(model.tokenizer) in WORDS for model in _recurrent(report))
     systems = {row: cell.rows[0].system for row, cell in ours.items()}
 
-    def paired(first: str, second: str) -> Level | None:
+    def paired(first: str, second: str) -> FigureLevel | None:
         if first not in systems or second not in systems:
             return None
         return losses.change(report, dataset, split, systems[first], systems[second])

@@ -9,11 +9,11 @@ from typing import Literal
 from quartet.report.cells import Bounds, Cell, apart, interval
 from quartet.report.numbers import NONE, Number, fixed
 
-Kind = Literal["difference", "relative", "ratio"]
+ContrastKind = Literal["difference", "relative", "ratio"]
 #: A value and its interval.
-Level = tuple[float, Bounds | None]
+FigureLevel = tuple[float, Bounds | None]
 #: What each kind of change is where nothing changed.
-NEUTRAL: dict[Kind, float] = {"difference": 0.0, "relative": 0.0, "ratio": 1.0}
+NEUTRAL: dict[ContrastKind, float] = {"difference": 0.0, "relative": 0.0, "ratio": 1.0}
 
 SHOWN, OPEN, OPPOSITE = "same direction, shown", "not shown", "opposite direction, shown"
 
@@ -44,12 +44,12 @@ class Series:
     signed: Number
     factor: float = 1.0
     same: bool = False
-    paired: Callable[[str, str], Level | None] = lambda first, second: None
+    paired: Callable[[str, str], FigureLevel | None] = lambda first, second: None
     compared: bool = True
-    paired_kind: Kind = "difference"
+    paired_kind: ContrastKind = "difference"
     changes: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
-    def level(self, row: str) -> Level | None:
+    def level(self, row: str) -> FigureLevel | None:
         """Our figure in the paper's unit, with its interval."""
         cell = self.ours.get(row)
         return None if cell is None else scaled(cell, self.factor)
@@ -84,7 +84,7 @@ class Contrast:
 
     first: str
     second: str
-    kind: Kind = "difference"
+    kind: ContrastKind = "difference"
     claimed: int | None = None
     headline: str = ""
 
@@ -100,7 +100,7 @@ class Contrast:
         first, second = series.printed.get(self.first), series.printed.get(self.second)
         return None if first is None or second is None else self._of(first, second)
 
-    def ours(self, series: Series) -> Level | None:
+    def ours(self, series: Series) -> FigureLevel | None:
         """Our change with an interval: the measured one, else from the far ends of the two intervals."""
         if not series.compared:
             return None
@@ -163,7 +163,7 @@ class Contrast:
         )
 
 
-def scaled(cell: Cell, factor: float) -> Level:
+def scaled(cell: Cell, factor: float) -> FigureLevel:
     """A cell's mean and interval in another unit, or turned round."""
     ends = sorted(factor * end for end in cell.bounds or ())
     return factor * cell.value, (ends[0], ends[1]) if ends else None

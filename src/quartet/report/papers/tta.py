@@ -10,7 +10,7 @@ from quartet.report.cells import Cell
 from quartet.report.errors import ERRORS
 from quartet.report.numbers import difference, fixed, milliseconds, perplexity, wer
 from quartet.report.page import Report, code
-from quartet.report.papers.series import Level, Series, present, scaled
+from quartet.report.papers.series import FigureLevel, Series, present, scaled
 from quartet.report.published import PublishedTable, beside, published
 from quartet.results import ONE_BY_ONE, system_name
 
@@ -53,7 +53,7 @@ def _reranked(report: Report, metric: str, name: str, known: dict[str, str], oth
         value = table.get("tta", column)
         printed = {} if value is None else {name: value for name in trained if name in ours}
 
-        def paired(first: str, second: str, dataset: str = dataset) -> Level | None:
+        def paired(first: str, second: str, dataset: str = dataset) -> FigureLevel | None:
             difference = f"{metric}-difference"
             if second == FIRST:
                 cell = report.find(RERANK, dataset, "test", first, difference)
@@ -220,7 +220,7 @@ def _of_task(report: Report, task: str, device: str, names: tuple[str, ...]) -> 
         if name in names and runtime.TASK_OF.get(report.reading(system)) == task:
             systems.setdefault(name, system)
 
-    def paired(first: str, second: str) -> Level | None:
+    def paired(first: str, second: str) -> FigureLevel | None:
         metric = runtime.OVER + second
         cell = report.find(runtime.TABLE, lengths[words], split, systems.get(first, ""), metric)
         return scaled(cell, 1) if cell else None

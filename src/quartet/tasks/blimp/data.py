@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from quartet.errors import InputError
-from quartet.tasks.files import LARGEST, Format, decoded, json_objects, json_rows, parquet_rows, text_of
+from quartet.tasks.files import LARGEST, SetFormat, decoded, json_objects, json_rows, parquet_rows, text_of
 
 #: The 67 paradigms by the twelve phenomena of the paper's tables.
 PHENOMENA: dict[str, tuple[str, ...]] = {
@@ -142,8 +142,8 @@ def _belongs(name: str) -> bool:
     return "__MACOSX" not in parts and not any(part.startswith(".") for part in parts)
 
 
-FORMATS: dict[str, Format[MinimalPair]] = {
-    "blimp": Format(
+FORMATS: dict[str, SetFormat[MinimalPair]] = {
+    "blimp": SetFormat(
         read_blimp,
         (),
         "github.com/alexwarstadt/blimp (BLiMP.zip), or nyu-mll/blimp on the Hugging Face hub, by paradigm",

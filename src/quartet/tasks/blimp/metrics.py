@@ -24,7 +24,7 @@ TIE = 1e-5
 
 
 @dataclass(frozen=True)
-class Choices:
+class PairChoices:
     """What was chosen of P pairs.
 
     Attributes:
@@ -60,7 +60,7 @@ def gathered(files: Mapping[str, Iterable[MinimalPair]], limit: int) -> list[Min
     return kept
 
 
-def choices(good: Sequence[Floats], bad: Sequence[Floats], mean: bool = False) -> Choices:
+def choices(good: Sequence[Floats], bad: Sequence[Floats], mean: bool = False) -> PairChoices:
     """Compare the scores of pairs.
 
     Args:
@@ -77,11 +77,11 @@ def choices(good: Sequence[Floats], bad: Sequence[Floats], mean: bool = False) -
     scores = sums / lengths if mean else sums
     ahead = scores[:, 0] - scores[:, 1]
     noise = np.full(len(ahead), TIE) if mean else TIE * lengths.max(axis=1)
-    return Choices(ahead > noise, np.abs(ahead) <= noise)
+    return PairChoices(ahead > noise, np.abs(ahead) <= noise)
 
 
 def blimp_measures(
-    pairs: Sequence[MinimalPair], chosen: Choices, samples: int, seed: int
+    pairs: Sequence[MinimalPair], chosen: PairChoices, samples: int, seed: int
 ) -> dict[str, dict[str, Measure]]:
     """{part: {metric: measure}}; n counts pairs.
 

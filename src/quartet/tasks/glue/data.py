@@ -13,8 +13,8 @@ import numpy as np
 from quartet.errors import InputError
 from quartet.tasks.files import (
     DIGITS,
-    Format,
-    Row,
+    FileRow,
+    SetFormat,
     cells,
     check_once,
     csv_cells,
@@ -152,7 +152,7 @@ class GlueExample:
 
 
 @dataclass(frozen=True)
-class _Raw:
+class _RawExample:
     """An example as its file has it: the cells of its texts, of its label and of its number."""
 
     place: str
@@ -202,7 +202,7 @@ def passed_over(path: Path, format: str) -> int:
     return sum(raw is None for raw in _rows(path, TASKS[format]))
 
 
-def _rows(path: Path, task: GlueTask) -> Iterator[_Raw | None]:
+def _rows(path: Path, task: GlueTask) -> Iterator[_RawExample | None]:
     """The examples as they stand in the file, None for a broken line."""
     if path.suffix == ".parquet":
         yield from _hub_rows(parquet_rows(path, ("label",)), task)
@@ -210,12 +210,12 @@ def _rows(path: Path, task: GlueTask) -> Iterator[_Raw | None]:
         yield from _hub_rows(json_rows(path, ("label",)), task)
     elif ".csv" in path.suffixes and task.regression:
         for place, (first, second, score) in csv_cells(path, 3):
-            yield _Raw(place, {"first": first, "second": second}, score, None)
+            yield _RawExample(place, {"first": first, "second": second}, score, None)
     else:
         yield from _table_rows(path, task)
 
 
-def _hub_rows(rows: Iterator[tuple[str, Row]], task: GlueTask) -> Iterator[_Raw]:
+def _hub_rows(rows: Iterator[tuple[str, FileRow]], task: GlueTask) -> Iterator[_RawExample]:
     for place, row in rows:
         columns = task.hub if task.hub[0] in row else TEXTS[: len(task.hub)]
         missing = [column for column in columns if column not in row]
@@ -223,7 +223,7 @@ def _hub_rows(rows: Iterator[tuple[str, Row]], task: GlueTask) -> Iterator[_Raw]
             there = ", ".join(row) or "none"
             raise InputError(place, f"no columns {', '.join(task.hub)}; there are {there:.200}")
         gold = row["label"]
-        yield _Raw(
+        yield _RawExample(
             place,
             {column: row[column] for column in columns},
             None if gold in (HIDDEN, str(HIDDEN)) else "" if gold is None else gold,
@@ -231,7 +231,7 @@ def _hub_rows(rows: Iterator[tuple[str, Row]], task: GlueTask) -> Iterator[_Raw]
         )
 
 
-def _table_rows(path: Path, task: GlueTask) -> Iterator[_Raw | None]:
+def _table_rows(path: Path, task: GlueTask) -> Iterator[_RawExample | None]:
     header: list[str] = []
     total = broken = 0
     for place, row in cells(path):
@@ -244,7 +244,9 @@ def _table_rows(path: Path, task: GlueTask) -> Iterator[_Raw | None]:
             named = dict(zip(header, row, strict=True))
             columns = task.tsv if task.tsv[0] in named else ("first", "second")[: len(task.tsv)]
             gold = named.get(task.gold, named.get("gold"))
-            yield _Raw(place, {column: named[column] for column in columns}, gold, named.get(task.index))
+            yield _RawExample(
+                place, {column: named[column] for column in columns}, gold, named.get(task.index)
+            )
         elif task.broken:
             broken += 1
             yield None
@@ -267,7 +269,7 @@ def _header(first: list[str], task: GlueTask, place: str) -> tuple[list[str], bo
     raise InputError(place, f"no column {', '.join(missing)}; there are {', '.join(header):.200}")
 
 
-def _text(raw: _Raw, column: str, empty: bool) -> str:
+def _text(raw: _RawExample, column: str, empty: bool) -> str:
     value = raw.texts[column]
     if empty and isinstance(value, str) and not value.strip():
         return ""
@@ -287,15 +289,15 @@ def _number(value: object, place: str) -> int:
     raise InputError(place, f"{value!r:.80} is no index", "what has no labels needs a column of its numbers")
 
 
-def _format(name: str, splits: tuple[str, ...] = SPLITS, more: str = "") -> Format[GlueExample]:
-    return Format(
+def _format(name: str, splits: tuple[str, ...] = SPLITS, more: str = "") -> SetFormat[GlueExample]:
+    return SetFormat(
         partial(read_glue, format=name),
         splits,
         f"nyu-mll/glue ({name}) on the Hugging Face hub, or gluebenchmark.com/tasks ({TASKS[name].name}){more}",
     )
 
 
-FORMATS: dict[str, Format[GlueExample]] = {
+FORMATS: dict[str, SetFormat[GlueExample]] = {
     **{name: _format(name) for name in TASKS if name != "mnli"},
     "mnli": _format(
         "mnli",

@@ -12,7 +12,16 @@ from functools import partial
 from pathlib import Path
 
 from quartet.errors import InputError
-from quartet.tasks.files import Format, Row, cells, check_once, json_rows, label_of, parquet_rows, text_of
+from quartet.tasks.files import (
+    FileRow,
+    SetFormat,
+    cells,
+    check_once,
+    json_rows,
+    label_of,
+    parquet_rows,
+    text_of,
+)
 
 #: The three judgements, in the order of their numbers on the hub.
 LABELS = ("entailment", "neutral", "contradiction")
@@ -96,7 +105,7 @@ def _names(columns: Sequence[str], place: str) -> tuple[str, str, str]:
     raise InputError(place, f"no columns {wanted}; there are {', '.join(columns) or 'none':.200}")
 
 
-def _pair(row: Row, names: tuple[str, str, str], labels: Sequence[str], place: str) -> NliPair | None:
+def _pair(row: FileRow, names: tuple[str, str, str], labels: Sequence[str], place: str) -> NliPair | None:
     premise, hypothesis, label = names
     missing = [name for name in names if name not in row]
     if missing:
@@ -142,26 +151,26 @@ def _header(
     return header, names, False
 
 
-FORMATS: dict[str, Format[NliPair]] = {
-    "snli": Format(
+FORMATS: dict[str, SetFormat[NliPair]] = {
+    "snli": SetFormat(
         read_nli,
         ("train", "dev", "test"),
         "stanfordnlp/snli on the Hugging Face hub (plain_text), or nlp.stanford.edu/projects/snli (snli_1.0.zip)",
         undecided,
     ),
-    "mnli": Format(
+    "mnli": SetFormat(
         read_nli,
         ("train", "dev_matched", "dev_mismatched"),
         "nyu-mll/multi_nli on the Hugging Face hub, or cims.nyu.edu/~sbowman/multinli (multinli_1.0.zip)",
         undecided,
     ),
-    "anli": Format(
+    "anli": SetFormat(
         read_nli,
         ("train", "dev", "test"),
         "facebook/anli on the Hugging Face hub (three rounds), or github.com/facebookresearch/anli",
         undecided,
     ),
-    "hans": Format(
+    "hans": SetFormat(
         partial(read_nli, labels=TWO_LABELS),
         ("test",),
         "jhu-cogsci/hans on the Hugging Face hub (validation), or github.com/tommccoy1/hans",

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from quartet.errors import InputError
-from quartet.tasks.files import Format, json_document, json_rows, label_of, parquet_rows, text_of
+from quartet.tasks.files import SetFormat, json_document, json_rows, label_of, parquet_rows, text_of
 
 #: Options by their letters.
 LETTERS = ("A", "B", "C", "D")
-Level = Literal["middle", "high"]
-LEVELS: tuple[Level, ...] = ("middle", "high")
+SchoolLevel = Literal["middle", "high"]
+LEVELS: tuple[SchoolLevel, ...] = ("middle", "high")
 
 _COLUMNS = ("article", "questions", "options", "answers", "id")
 
@@ -42,7 +42,7 @@ class ChoiceQuestion:
     text: str
     options: tuple[str, ...]
     answer: int
-    level: Level
+    level: SchoolLevel
 
     @property
     def id(self) -> str:
@@ -139,15 +139,15 @@ def _question(
     )
 
 
-def _level(name: str, place: object) -> Level:
+def _level(name: str, place: object) -> SchoolLevel:
     for level in LEVELS:
         if name.startswith(level):
             return level
     raise InputError(place, f'the id "{name}" does not begin with {" or ".join(LEVELS)}')
 
 
-FORMATS: dict[str, Format[ChoiceQuestion]] = {
-    "race": Format(
+FORMATS: dict[str, SetFormat[ChoiceQuestion]] = {
+    "race": SetFormat(
         read_race,
         tuple(f"{split}{part}" for split in ("train", "dev", "test") for part in ("", "_middle", "_high")),
         "ehovy/race on the Hugging Face hub, or www.cs.cmu.edu/~glai1/data/race (RACE.tar.gz: a folder a split)",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from quartet.errors import InputError
-from quartet.tasks.files import Format, json_document, parquet_rows, text_of
+from quartet.tasks.files import SetFormat, json_document, parquet_rows, text_of
 
 Kind = TypeVar("Kind")
 
@@ -30,7 +30,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Question:
+class SpanQuestion:
     """A question with its context.
 
     Attributes:
@@ -48,7 +48,7 @@ class Question:
     answers: tuple[Answer, ...]
 
 
-def read_squad1(path: Path) -> Iterator[Question]:
+def read_squad1(path: Path) -> Iterator[SpanQuestion]:
     """Yield the questions of a split of SQuAD 1.1; each has an answer.
 
     Two forms: the official JSON (``train-v1.1.json``, ``dev-v1.1.json``; also gzipped), and ``.parquet``
@@ -61,7 +61,7 @@ def read_squad1(path: Path) -> Iterator[Question]:
     return _read(path, may_be_impossible=False)
 
 
-def read_squad2(path: Path) -> Iterator[Question]:
+def read_squad2(path: Path) -> Iterator[SpanQuestion]:
     """Yield the questions of a split of SQuAD 2.0; those marked ``is_impossible`` have no answers.
 
     The forms are those of :func:`read_squad1` (hub: rajpurkar/squad_v2). ``plausible_answers`` are passed over.
@@ -73,7 +73,7 @@ def read_squad2(path: Path) -> Iterator[Question]:
     return _read(path, may_be_impossible=True)
 
 
-def _read(path: Path, may_be_impossible: bool) -> Iterator[Question]:
+def _read(path: Path, may_be_impossible: bool) -> Iterator[SpanQuestion]:
     seen: set[str] = set()
     rows = _hub if path.suffix == ".parquet" else _official
     for place, question, impossible in rows(path):
@@ -84,7 +84,7 @@ def _read(path: Path, may_be_impossible: bool) -> Iterator[Question]:
         yield question
 
 
-def _hub(path: Path) -> Iterator[tuple[str, Question, bool | None]]:
+def _hub(path: Path) -> Iterator[tuple[str, SpanQuestion, bool | None]]:
     """(place, question, whether it is impossible) of the hub's table, where no answers say that it is."""
     for place, row in parquet_rows(path, ("id", "title", "context", "question", "answers")):
         found = _of(dict, row, "answers", place)
@@ -96,7 +96,7 @@ def _hub(path: Path) -> Iterator[tuple[str, Question, bool | None]]:
         yield place, _question(place, row, title, _of(str, row, "context", place), answers), not answers
 
 
-def _official(path: Path) -> Iterator[tuple[str, Question, bool | None]]:
+def _official(path: Path) -> Iterator[tuple[str, SpanQuestion, bool | None]]:
     """(place, question, what it says of being impossible) of the official JSON."""
     whole = json_document(path)
     if not isinstance(whole, dict):
@@ -116,10 +116,12 @@ def _official(path: Path) -> Iterator[tuple[str, Question, bool | None]]:
                 yield where, _question(where, entry, title, context, answers), impossible
 
 
-def _question(place: str, row: Mapping[str, Any], title: str, context: str, answers: list[Any]) -> Question:
+def _question(
+    place: str, row: Mapping[str, Any], title: str, context: str, answers: list[Any]
+) -> SpanQuestion:
     if not context.strip():
         raise InputError(place, "the context is empty")
-    return Question(
+    return SpanQuestion(
         text_of(row, "id", place),
         title,
         context,
@@ -131,7 +133,7 @@ def _question(place: str, row: Mapping[str, Any], title: str, context: str, answ
     )
 
 
-def _check(place: str, question: Question, impossible: bool | None, may_be_impossible: bool) -> None:
+def _check(place: str, question: SpanQuestion, impossible: bool | None, may_be_impossible: bool) -> None:
     if may_be_impossible:
         if impossible is None:
             raise InputError(place, "does not say is_impossible", "a file of version 1.1 is format squad1")
@@ -171,14 +173,14 @@ def _of(kind: type[Kind], row: Mapping[str, Any], key: str, place: str) -> Kind:
 #: ``all``: a file that is no split of its own, of which the last articles are held out.
 _ROLES = ("train", "dev", "all")
 
-FORMATS: dict[str, Format[Question]] = {
-    "squad1": Format(
+FORMATS: dict[str, SetFormat[SpanQuestion]] = {
+    "squad1": SetFormat(
         read_squad1,
         _ROLES,
         "rajpurkar/squad on the Hugging Face hub, or train-v1.1.json and dev-v1.1.json of "
         "rajpurkar.github.io/SQuAD-explorer",
     ),
-    "squad2": Format(
+    "squad2": SetFormat(
         read_squad2,
         _ROLES,
         "rajpurkar/squad_v2 on the Hugging Face hub, or train-v2.0.json and dev-v2.0.json of "

@@ -23,11 +23,11 @@ import numpy as np
 from quartet.files import write_json
 from quartet.results import Measure
 from quartet.statistics.intervals import Floats, Statistic, bootstrap_measures
-from quartet.tasks.squad.data import Question
+from quartet.tasks.squad.data import SpanQuestion
 
 
 @dataclass(frozen=True)
-class Prediction:
+class SpanPrediction:
     """What a system says of a question.
 
     Attributes:
@@ -65,7 +65,7 @@ def text_scores(prediction: str, answers: Sequence[str]) -> tuple[float, float]:
     return scores(kept or [""], prediction)
 
 
-def scored(questions: Sequence[Question], texts: Sequence[str]) -> tuple[Floats, Floats]:
+def scored(questions: Sequence[SpanQuestion], texts: Sequence[str]) -> tuple[Floats, Floats]:
     """(n,) exact match and (n,) F1 of a text a question."""
     pairs = [
         text_scores(text, [answer.text for answer in question.answers])
@@ -76,7 +76,7 @@ def scored(questions: Sequence[Question], texts: Sequence[str]) -> tuple[Floats,
 
 
 def squad_measures(
-    questions: Sequence[Question], predictions: Sequence[Prediction], samples: int, seed: int
+    questions: Sequence[SpanQuestion], predictions: Sequence[SpanPrediction], samples: int, seed: int
 ) -> dict[str, Measure]:
     """{"em", "f1"}, shares of 1, with 95 % bootstrap intervals over contexts; n counts questions.
 
@@ -118,7 +118,7 @@ def squad_measures(
     return bootstrap_measures(statistics, int(units.max()) + 1, samples, seed, width=len(questions))
 
 
-def _contexts(questions: Sequence[Question]) -> np.ndarray:
+def _contexts(questions: Sequence[SpanQuestion]) -> np.ndarray:
     """(n,) the number of each question's context."""
     numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(question.context, len(numbers)) for question in questions])
@@ -170,7 +170,7 @@ class _Threshold:
         return found
 
 
-def random_spans(questions: Sequence[Question], seed: int, longest: int = 30) -> list[Prediction]:
+def random_spans(questions: Sequence[SpanQuestion], seed: int, longest: int = 30) -> list[SpanPrediction]:
     """The baseline that knows nothing: a span of 1 to `longest` of the context's words, each span as likely."""
     draw = random.Random(seed)
     found = []
@@ -180,17 +180,17 @@ def random_spans(questions: Sequence[Question], seed: int, longest: int = 30) ->
         first = draw.choices(range(len(words)), weights=sizes)[0]
         last = first + draw.randrange(sizes[first])
         text = question.context[words[first][0] : words[last][1]]
-        found.append(Prediction(question.id, ((text, 0.0),)))
+        found.append(SpanPrediction(question.id, ((text, 0.0),)))
     return found
 
 
-def no_answers(questions: Sequence[Question]) -> list[Prediction]:
+def no_answers(questions: Sequence[SpanQuestion]) -> list[SpanPrediction]:
     """The baseline that never answers (2.0)."""
-    return [Prediction(question.id, ()) for question in questions]
+    return [SpanPrediction(question.id, ()) for question in questions]
 
 
 def write_predictions(
-    folder: Path, stem: str, predictions: Sequence[Prediction], version_2: bool
+    folder: Path, stem: str, predictions: Sequence[SpanPrediction], version_2: bool
 ) -> list[Path]:
     """Write ``<stem>.json`` in the official form, id -> text (2.0: at threshold 0), and the candidates.
 

@@ -14,7 +14,7 @@ import numpy as np
 from quartet.errors import InputError
 from quartet.statistics.intervals import Floats, Ints
 from quartet.tasks.files import (
-    Format,
+    SetFormat,
     cells,
     csv_cells,
     json_rows,
@@ -200,18 +200,18 @@ def read_lee(texts_path: str | Path, similarities_path: str | Path) -> Similarit
     return SimilaritySet(tuple(texts), first.astype(np.int64), second.astype(np.int64), gold, shared=True)
 
 
-FORMATS: dict[str, Format[ScoredPair]] = {
-    "stsb": Format(
+FORMATS: dict[str, SetFormat[ScoredPair]] = {
+    "stsb": SetFormat(
         read_stsb,
         ("train", "dev", "test"),
         "sentence-transformers/stsb on the Hugging Face hub, or ixa2.si.ehu.eus/stswiki (STSbenchmark)",
     ),
-    "sick": Format(
+    "sick": SetFormat(
         read_sick,
         ("train", "dev", "test"),
         "RobZamp/sick on the Hugging Face hub, or SemEval 2014 task 1 (SICK_train.txt, SICK_trial.txt is dev)",
     ),
-    "semeval": Format(
+    "semeval": SetFormat(
         read_semeval,
         (),
         "mteb/sts12-sts ... mteb/sts16-sts on the Hugging Face hub, or the SemEval tasks' own pages, by sub-task",

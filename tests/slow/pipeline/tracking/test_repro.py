@@ -14,8 +14,8 @@ import pytest
 
 from pipeline.settings import read_params
 from pipeline.tracking import repro
-from pipeline.tracking.instance import Input
-from pipeline.tracking.mlflow import DATABASE, Patient, Store, open_store, tracking_uri
+from pipeline.tracking.instance import ArtifactInput
+from pipeline.tracking.mlflow import DATABASE, ExperimentStore, PatientClient, open_store, tracking_uri
 from quartet.errors import InputError
 from tests.imports import ROOT
 
@@ -42,7 +42,7 @@ with stage_run(read_params(), "report", os.environ["DVC_STAGE"]):
 
 
 @pytest.fixture
-def store(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+def store(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> ExperimentStore:
     path = workspace / "params.yaml"
     path.write_text(path.read_text().replace("experiment: tiny", f"experiment: repro-{uuid.uuid4().hex[:8]}"))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "src"), str(ROOT)]))
@@ -51,9 +51,9 @@ def store(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     return open_store(read_params().experiment)
 
 
-def patient(store: Store) -> Patient:
+def patient(store: ExperimentStore) -> PatientClient:
     """The client as what it is."""
-    return cast("Patient", store.client)
+    return cast("PatientClient", store.client)
 
 
 def dvc(*stages: str, **environment: str) -> subprocess.Popen[bytes]:
@@ -62,12 +62,12 @@ def dvc(*stages: str, **environment: str) -> subprocess.Popen[bytes]:
     )
 
 
-def runs(store: Store) -> list[Any]:
+def runs(store: ExperimentStore) -> list[Any]:
     """The oldest first."""
     return list(reversed(store.client.search_runs([store.experiment])))
 
 
-def test_stages_of_one_repro_have_one_parent_and_those_of_another_another(store: Store) -> None:
+def test_stages_of_one_repro_have_one_parent_and_those_of_another_another(store: ExperimentStore) -> None:
     both = dvc("sts", "glue"), dvc("nli", DVC_EXP_NAME="wide-tta")
     assert [each.wait(timeout=300) for each in both] == [0, 0]
     found = {run.data.tags.get("variant", run.info.run_name): run for run in runs(store)}
@@ -82,7 +82,9 @@ def test_stages_of_one_repro_have_one_parent_and_those_of_another_another(store:
     assert parents[first].data.tags["preset"] == read_params().experiment
 
 
-def test_a_failed_stage_fails_its_repro_and_a_killed_one_is_closed_by_the_next(store: Store) -> None:
+def test_a_failed_stage_fails_its_repro_and_a_killed_one_is_closed_by_the_next(
+    store: ExperimentStore,
+) -> None:
     assert dvc("mistaken").wait(timeout=300) == 0
     assert {run.info.status for run in runs(store)} == {"FAILED"}
     assert dvc("killed").wait(timeout=300) == 0
@@ -93,7 +95,7 @@ def test_a_failed_stage_fails_its_repro_and_a_killed_one_is_closed_by_the_next(s
     ]
 
 
-def test_who_is_alive_is_left_alone(store: Store) -> None:
+def test_who_is_alive_is_left_alone(store: ExperimentStore) -> None:
     mine = store.create("mine", {"process": repro.own_process()})
     elsewhere = store.create("elsewhere", {"process": "another-machine:1:1.00"})
     reused = store.create("reused", {"process": repro.own_process().rpartition(":")[0] + ":1.00"})
@@ -119,7 +121,7 @@ def test_experiments_in_copies_of_the_repository_log_into_the_repository(
     assert tracking_uri() == f"sqlite:///{DATABASE}"
 
 
-def test_a_full_disk_is_one_line(store: Store) -> None:
+def test_a_full_disk_is_one_line(store: ExperimentStore) -> None:
     def full() -> None:
         raise RuntimeError("(sqlite3.OperationalError) database or disk is full")
 
@@ -127,7 +129,7 @@ def test_a_full_disk_is_one_line(store: Store) -> None:
         patient(store).again(full)
 
 
-def test_who_finds_the_database_locked_waits(store: Store) -> None:
+def test_who_finds_the_database_locked_waits(store: ExperimentStore) -> None:
     left = [3]
 
     def locked() -> str:
@@ -141,7 +143,7 @@ def test_who_finds_the_database_locked_waits(store: Store) -> None:
 
 @pytest.mark.parametrize("always", [False, True])
 def test_datasets_that_another_run_adds_in_between_are_found_the_next_time(
-    store: Store, monkeypatch: pytest.MonkeyPatch, always: bool
+    store: ExperimentStore, monkeypatch: pytest.MonkeyPatch, always: bool
 ) -> None:
     """MLflow's server answers so where several runs name the same new dataset at once."""
     from mlflow.exceptions import MlflowException
@@ -159,7 +161,9 @@ def test_datasets_that_another_run_adds_in_between_are_found_the_next_time(
     monkeypatch.setattr(client, "log_inputs", added_in_between)
     monkeypatch.setattr("pipeline.tracking.mlflow.PATIENCE", 0.3 if always else 60.0)
     run = store.create("pretrain/tta", {})
-    found = [Input(name, name, "0" * 64, Path("encoded"), {"tokens": 1}) for name in ("train", "valid")]
+    found = [
+        ArtifactInput(name, name, "0" * 64, Path("encoded"), {"tokens": 1}) for name in ("train", "valid")
+    ]
     with pytest.raises(MlflowException, match="UNIQUE") if always else nullcontext():
         store.inputs(run, found)
     read = {each.dataset.name for each in store.client.get_run(run).inputs.dataset_inputs}
