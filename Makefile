@@ -88,7 +88,7 @@ soak: setup  ## every reader of users' files fuzzed for ten minutes, 60 kills ov
 
 scale-check: setup  ## plans beside real trainings, two processes beside one, every paper preset dry (docs/planning.md)
 	@python -m tests.scale_check
-	@python -m pytest tests/slow/training/test_processes.py
+	@python -m pytest tests/slow/training/test_distributed.py
 	@python -m tests.presets.dry_run
 
 check: setup  ## ruff and mypy, as CI runs them

@@ -11,10 +11,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult
+from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult
 from quartet.text.documents import Document, Paragraph, SentencesOf
 from quartet.text.parallel import cores
-from quartet.text.segmented import segment_corpus
+from quartet.text.segmentation import segment_corpus
 from quartet.text.split import HeldOutShares
 
 #: Seconds between two looks.

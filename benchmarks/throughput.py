@@ -20,16 +20,16 @@ from typing import Annotated, Any
 import typer
 
 from benchmarks.memory import SHARES, memory
-from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult, at_least, equal
-from benchmarks.peers.paired import PairedTimes, in_turns
+from benchmarks.peers.paired_times import PairedTimes, in_turns
+from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, at_least, equal
 from quartet.errors import InputError, user_errors
 from quartet.files import write_json
 from quartet.runtime.clock import Timer
 from quartet.text.documents import SentencesOf, read_segmented
 from quartet.text.parallel import ONE_CORE, cores
 from quartet.text.plain import draft_text, read_text
-from quartet.text.segmented import segment_corpus
-from quartet.text.segments import Segmenter
+from quartet.text.segmentation import segment_corpus
+from quartet.text.segmenter import Segmenter
 from quartet.text.split import SPLITS
 
 #: What the project demands of its speed on one core, over that of the bare libraries.
@@ -85,7 +85,7 @@ def study(
     """
     import numpy as np
 
-    from quartet.text.encoded import EncodedCorpus
+    from quartet.text.encoded_corpus import EncodedCorpus
     from quartet.text.encoding import BATCH_SENTENCES, encode_corpus
     from quartet.text.tokenizer import train_tokenizer
 

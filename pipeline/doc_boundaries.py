@@ -15,7 +15,7 @@ from pipeline.settings import read_params
 from quartet.errors import InputError
 from quartet.files import read_jsonl
 from quartet.report.page import grid
-from quartet.text.segments import PunktChoice, Segmenter, load_segmenter
+from quartet.text.segmenter import PunktChoice, Segmenter, load_segmenter
 from quartet.text.wikipedia import read_wikipedia
 
 GOLD = Path("data/boundaries/english.jsonl")

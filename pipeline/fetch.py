@@ -27,7 +27,7 @@ from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, TEMPORARY, atomic_dir, read_json, sha256, write_json
 
 if TYPE_CHECKING:  # at run time it would make every stage that fetches depend on how sentences are found
-    from quartet.text.segments import PunktChoice
+    from quartet.text.segmenter import PunktChoice
 
 PACKAGE = "package://"
 HUB = "hub://"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quartet.text.documents import SegmentedDocument
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 
 

@@ -27,10 +27,10 @@ from pipeline.stages import STAGES
 from quartet.errors import InputError
 from quartet.files import read_jsonl
 from quartet.runtime.peak import matrix_product_peak
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training import estimate
-from quartet.training.processes import Machine
+from quartet.training import cost
+from quartet.training.distributed import Machine
 
 #: The share of the peak where no training of these settings has been measured: an assumption.
 ASSUMED = 0.3
@@ -155,18 +155,16 @@ def plan(params: Params, layout: Layout, name: str, machine: Machine, speed: Tra
     corpus = None
     if tokenizer is not None and (encoded / MANIFEST).is_file():
         corpus = (tokenizer, EncodedCorpus.open(encoded, "train"), EncodedCorpus.open(encoded, "valid"))
-    read, validated = estimate.reading(config, training, vocabulary, corpus)
+    read, validated = cost.reading(config, training, vocabulary, corpus)
     seeds = len(params.seeds)
-    flops = seeds * (
-        read.flops(config, vocabulary) + estimate.validation_flops(validated, config, vocabulary)
-    )
+    flops = seeds * (read.flops(config, vocabulary) + cost.validation_flops(validated, config, vocabulary))
     rows = -(-training.batch_size // (machine.processes * machine.rounds(training.accumulate)))
     shares = machine.processes if machine.strategy == "fsdp" else 1
-    needed = estimate.memory(config, training, vocabulary, rows, shares)
+    needed = cost.memory(config, training, vocabulary, rows, shares)
     return TrainingCost(
         model=name,
         seeds=seeds,
-        parameters=estimate.parameters(config, vocabulary),
+        parameters=cost.parameters(config, vocabulary),
         tokens=seeds * read.tokens,
         tokens_from="full inputs" if corpus is None else "corpus",
         flops=flops,

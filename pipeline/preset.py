@@ -16,15 +16,15 @@ from pathlib import Path
 
 from pipeline.fetch import tree_sha256
 from pipeline.layout import MANIFEST, Layout
-from pipeline.mend import mend
 from pipeline.params import Params
+from pipeline.repair_dvc_files import repair_dvc_files
 from pipeline.run import main
 from pipeline.settings import read_params
 from pipeline.tracking.mlflow import shown_uri
 from quartet.config.text import Source
 from quartet.errors import InputError, nearest
 from quartet.files import atomic_path, read_json
-from quartet.pretrained import files_hash
+from quartet.hugging_face import files_hash
 
 PARAMS, LOCK, PRESETS = Path("params.yaml"), Path("dvc.lock"), Path("presets")
 #: The preset whose lock file is the repository's own dvc.lock.
@@ -145,7 +145,7 @@ def repro(name: str = "") -> None:
     """Run the pipeline of a preset (of params.yaml, if it is empty) and print where its results are."""
     if name:
         choose(name)
-    mend()
+    repair_dvc_files()
     params = read_params(PARAMS)
     check_inputs(params)
     layout = Layout(params.experiment)

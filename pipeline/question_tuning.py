@@ -17,11 +17,11 @@ from quartet.scoring.language_model import LanguageModel
 from quartet.tasks.race.data import ChoiceQuestion
 from quartet.tasks.squad.data import SpanQuestion
 from quartet.tasks.squad.metrics import SpanPrediction
-from quartet.text.segments import Segmenter, load_segmenter
+from quartet.text.segmenter import Segmenter, load_segmenter
 from quartet.training import multiple_choice, span_qa
-from quartet.training.kept import tuning_name
 from quartet.training.multiple_choice import choose, read_choices, tuned_chooser
 from quartet.training.span_qa import SpanReading, answer, question_windows, tuned_reader
+from quartet.training.tuned_weights import tuning_name
 from quartet.training.tuning import TuningSettings
 
 #: By split, the questions and what is said of them.

@@ -13,15 +13,15 @@ from typing import get_args
 
 import numpy as np
 
+from pipeline.judged_lists import JudgedSplit, RankingSystem, rows_of_outcome, tried
 from pipeline.layout import Layout
-from pipeline.lists import JudgedSplit, RankingSystem, rows_of_outcome, tried
 from pipeline.params import Params
 from pipeline.scorers import Scorer
 from pipeline.tracking.progress import bar, say
 from quartet import code
 from quartet.nbest.reference_perplexity import reference_measures, references_of
 from quartet.nbest.rerank import Candidates, WeightCurve, tune_and_apply
-from quartet.nbest.rescored import write_rescored
+from quartet.nbest.rescored_file import write_rescored
 from quartet.nbest.scores import score_lists, score_texts, texts_of
 from quartet.nbest.types import NBest
 from quartet.results import Measure, Result, rows_of

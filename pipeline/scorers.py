@@ -8,7 +8,7 @@ from pathlib import Path
 from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.run import choose_device, set_threads
-from pipeline.trained import trained
+from pipeline.trained_models import trained
 from quartet.export.card import load_export_card
 from quartet.export.folder import is_export
 from quartet.ngram.score import load

@@ -11,8 +11,8 @@ from pipeline.params import Params, TaskEntry
 from pipeline.tracking.progress import say
 from quartet.errors import InputError, nearest
 from quartet.files import read_json
-from quartet.tasks.files import SetFormat
 from quartet.tasks.kinds import KINDS
+from quartet.tasks.set_files import SetFormat
 
 #: A set as its evaluation takes it: what the kind's reader gives, or the examples of each role by the role's name.
 TaskSet = Any

@@ -7,13 +7,13 @@ from pipeline.run import main
 from pipeline.settings import load
 from pipeline.tracking.progress import say, track
 from pipeline.tracking.stage import stage_run
-from pipeline.trained import check_encoding, trained
+from pipeline.trained_models import check_encoding, trained
 from quartet.data.segments import SegmentedTokens
 from quartet.errors import InputError
 from quartet.results import Result, rows_of, write_results
-from quartet.scoring.attention import attend
+from quartet.scoring.document_attention import attend
 from quartet.tasks.attention import share_measures, write_article
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 
 
 def attention(name: str) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.glue import baseline_rows
+from pipeline.glue_rows import baseline_rows
 from pipeline.held_out import held_out_sentences
+from pipeline.judged_lists import SPLITS, RankingSystem, judged, rows_of_choice
 from pipeline.layout import TOKENIZER, Layout, pairs
-from pipeline.lists import SPLITS, RankingSystem, judged, rows_of_choice
-from pipeline.nli import baseline_rows as nli_baselines
+from pipeline.nli_rows import baseline_rows as nli_baselines
 from pipeline.params import Params
 from pipeline.questions import race_baselines, squad_baselines
 from pipeline.run import main
@@ -32,7 +32,7 @@ from quartet.tasks.glue.data import glue_set
 from quartet.tasks.word_vectors import train_word2vec
 from quartet.tasks.wordsim.data import WordPairs
 from quartet.tasks.wordsim.metrics import word_similarity
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import UNKNOWN_ID, TextTokenizer
 
 

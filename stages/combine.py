@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.layout import Layout
-from pipeline.lists import (
+from pipeline.judged_lists import (
     SPLITS,
     JudgedSplit,
     RankingSystem,
@@ -16,6 +15,7 @@ from pipeline.lists import (
     systems,
     tried,
 )
+from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.run import main
 from pipeline.settings import load
@@ -24,7 +24,7 @@ from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError
 from quartet.nbest.combine import combine
 from quartet.nbest.rerank import Candidates, weight_grid
-from quartet.nbest.rescored import read_rescored, write_rescored
+from quartet.nbest.rescored_file import read_rescored, write_rescored
 from quartet.results import Measure, Result, rows_of, write_results
 
 #: The step of the shares that are tried where the weights are no grid.

@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
+from pipeline.judged_lists import combined_name, metric_of, systems
 from pipeline.layout import Layout
-from pipeline.lists import combined_name, metric_of, systems
 from pipeline.params import Params
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
-from quartet.nbest.compare import compare
-from quartet.nbest.rescored import read_rescored
+from quartet.nbest.rescored_file import read_rescored
+from quartet.nbest.system_comparison import compare
 from quartet.results import Measure, Result, rows_of, system_name, write_results
 
 

@@ -11,7 +11,7 @@ from pipeline.settings import load
 from pipeline.task_sets import sets_of
 from pipeline.tracking.progress import bar, say
 from pipeline.tracking.stage import stage_run
-from pipeline.trained import trained
+from pipeline.trained_models import trained
 from quartet.results import Result, rows_of, write_results
 from quartet.scoring.language_model import LanguageModel
 from quartet.tasks.classification.data import LabelledText

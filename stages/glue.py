@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from pipeline.glue import rows_of_search, summary, write_submission
+from pipeline.glue_rows import rows_of_search, summary, write_submission
 from pipeline.layout import Layout
 from pipeline.run import hardware, main
 from pipeline.settings import load
 from pipeline.task_sets import sets_of
 from pipeline.tracking.progress import bar, say
 from pipeline.tracking.stage import stage_run
-from pipeline.trained import trained
+from pipeline.trained_models import trained
 from quartet.files import atomic_dir, keep_only, write_json
 from quartet.results import Result, write_results
 from quartet.tasks.glue.data import glue_set

@@ -16,8 +16,8 @@ from quartet.config.nbest import NBestEntry
 from quartet.errors import InputError, nearest
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json, write_jsonl
 from quartet.nbest.bleu import Bleu
-from quartet.nbest.counts import count, in_common
 from quartet.nbest.formats import FORMATS, IngestedLists, NBestFiles, jsonl, read
+from quartet.nbest.ingestion_counts import count, in_common
 from quartet.nbest.types import NBest
 
 #: Every entry that was left out, with its reason.

@@ -5,20 +5,20 @@ from __future__ import annotations
 import dataclasses
 
 from pipeline.layout import Layout
-from pipeline.nli import accuracy_rows, likeness_rows, likeness_sets, nli_sets
+from pipeline.nli_rows import accuracy_rows, likeness_rows, likeness_sets, nli_sets
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.similarity import SimilaritySystem, texts_of
 from pipeline.tracking.progress import bar, say
 from pipeline.tracking.stage import stage_run
-from pipeline.trained import trained
+from pipeline.trained_models import trained
 from quartet.errors import InputError
 from quartet.files import keep_only
 from quartet.results import Result, write_results
 from quartet.tasks.nli.data import LABELS
 from quartet.training import siamese
-from quartet.training.kept import tuning_name
 from quartet.training.siamese import embed, tuned, untrained
+from quartet.training.tuned_weights import tuning_name
 from quartet.training.tuning import TuningSettings
 
 #: Settings that decide no weight of a tuning; its pairs are named by themselves.

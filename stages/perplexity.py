@@ -9,14 +9,14 @@ from pipeline.run import main
 from pipeline.settings import load
 from pipeline.tracking.progress import bar, say
 from pipeline.tracking.stage import stage_run
-from pipeline.trained import check_encoding, trained
+from pipeline.trained_models import check_encoding, trained
 from quartet.results import Result, rows_of, write_results
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.unknown import unknown_words
 from quartet.statistics.perplexity import gain, perplexity_measures, unigram_logprobs
 from quartet.tasks.perplexity import DocumentLosses, nats_of, write_losses
 from quartet.text.documents import read_segmented
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 
 #: What is kept of a reading at another input length.
 SHORTER = ("loss", "ppl", "ppl-word", "oov")

@@ -17,16 +17,16 @@ from pipeline.tracking.stage import StageRun, stage_run
 from quartet import code
 from quartet.config.model import ModelEntry
 from quartet.files import atomic_dir, atomic_path, keep_only, read_json, sha256, write_json
+from quartet.hugging_face import content_hash, local_folder
 from quartet.models.checkpoint import CONFIG, ModelCard, copy_model, load_card, save_model
-from quartet.pretrained import content_hash, local_folder
 from quartet.results import Measure, Result, rows_of, write_results
 from quartet.runtime.peak import matrix_product_peak
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.callbacks import MetricReporter, Progress
+from quartet.training.distributed import Machine
 from quartet.training.fit import TrainedNetwork, fit
 from quartet.training.flops import training_flops
-from quartet.training.processes import Machine
 
 
 def pretrain(name: str) -> None:

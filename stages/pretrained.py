@@ -11,7 +11,7 @@ from pipeline.settings import load
 from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
 from quartet.files import MANIFEST_VERSION, atomic_dir, write_json
-from quartet.pretrained import files_hash, local_folder
+from quartet.hugging_face import files_hash, local_folder
 from quartet.scorers import scorer_files, scorer_kind
 
 

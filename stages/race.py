@@ -10,7 +10,7 @@ from pipeline.questions import race_rows, race_sets
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.tracking.stage import stage_run
-from pipeline.trained import trained
+from pipeline.trained_models import trained
 from quartet.files import atomic_dir, keep_only
 from quartet.results import Result, write_results
 from quartet.tasks.race.metrics import write_choices

@@ -19,7 +19,7 @@ from quartet.config.recognise import RecogniserEntry
 from quartet.errors import InputError, nearest
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
 from quartet.recognise import speech
-from quartet.recognise.lists import write_transcripts
+from quartet.recognise.hypotheses import write_transcripts
 from quartet.recognise.utterances import FORMATS, read_utterances
 
 #: Whose version may change a number.

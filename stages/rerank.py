@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pipeline.judged_lists import SPLITS, RankingSystem, judged
 from pipeline.layout import Layout
-from pipeline.lists import SPLITS, RankingSystem, judged
 from pipeline.reranking import KeptScores, ModelReading, rerank_lists
 from pipeline.run import main
 from pipeline.scorers import Scorer, scorers

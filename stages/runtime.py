@@ -14,7 +14,7 @@ from pipeline.run import choose_device, device_name, main
 from pipeline.settings import load
 from pipeline.tracking.progress import bar, say
 from pipeline.tracking.stage import stage_run
-from pipeline.trained import trained
+from pipeline.trained_models import trained
 from quartet.errors import InputError
 from quartet.files import sha256, write_json
 from quartet.models.checkpoint import WEIGHTS

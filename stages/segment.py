@@ -11,7 +11,7 @@ from pipeline.tracking.progress import bar, say
 from pipeline.tracking.stage import stage_run
 from quartet.config.text import HubConfig
 from quartet.text.hub import HubReader
-from quartet.text.segmented import segment_corpus
+from quartet.text.segmentation import segment_corpus
 from quartet.text.sources import SOURCES
 from quartet.text.split import HeldOutShares
 

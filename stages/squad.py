@@ -11,7 +11,7 @@ from pipeline.run import main
 from pipeline.settings import load
 from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
-from pipeline.trained import trained
+from pipeline.trained_models import trained
 from quartet.files import atomic_dir, keep_only
 from quartet.results import Result, rows_of, system_name, write_results
 from quartet.tasks.squad.metrics import squad_measures, write_predictions

@@ -18,8 +18,8 @@ from quartet.export.scorer import ExportedLM
 from quartet.ngram.score import NgramLM
 from quartet.results import INTACT, Result, system_name, write_results
 from quartet.scoring.language_model import LanguageModel
-from quartet.scoring.pretrained import PretrainedLM
-from quartet.scoring.reading import Layer
+from quartet.scoring.network_reader import Layer
+from quartet.scoring.pretrained_lm import PretrainedLM
 
 #: The name of each reading in the results.
 READINGS: dict[Layer, str] = {

@@ -13,7 +13,7 @@ from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
 from quartet.config.text import TokenizerEntry
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
-from quartet.pretrained import local_folder
+from quartet.hugging_face import local_folder
 from quartet.text.documents import SentencesOf
 from quartet.text.pretrained_vocabulary import read_vocabulary
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer

@@ -21,7 +21,7 @@ from quartet import code
 from quartet.config.recognise import TranslatorEntry
 from quartet.files import MANIFEST_VERSION, atomic_dir, atomic_path, keep_only, read_json, sha256, write_json
 from quartet.recognise import beam, translation
-from quartet.recognise.lists import write_translations
+from quartet.recognise.hypotheses import write_translations
 from quartet.recognise.pairs import ParallelText, encode_pairs, read_parallel
 from quartet.recognise.training import fit_translator
 from quartet.recognise.vocabulary import train_pieces

@@ -30,7 +30,7 @@ from pipeline.plan import TrainingCost, plan, speed_of
 from pipeline.settings import read_params
 from quartet.config.loading import read_yaml
 from quartet.files import read_jsonl
-from quartet.training.processes import Machine
+from quartet.training.distributed import Machine
 from tests.imports import ROOT
 
 #: Models of the preset, and the steps before and after planning.

@@ -12,7 +12,7 @@ import numpy as np
 from quartet.config.text import Pieces
 from quartet.files import write_jsonl
 from quartet.text.documents import SegmentedDocument, SegmentedParagraph
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.encoding import encode_corpus
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer
 

@@ -13,7 +13,7 @@ import pytest
 from typer.main import get_group
 
 import quartet
-from quartet import cli, shipped
+from quartet import cli, shipped_model
 from quartet.cli.options import BleuTokenizationName
 from quartet.cli.rescore import file_and_weight
 from quartet.config import nbest as settings
@@ -21,7 +21,7 @@ from quartet.errors import InputError
 from quartet.models.checkpoint import save_model
 from quartet.nbest.formats import FORMATS
 from quartet.scoring.language_model import LanguageModel
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.scoring.test_language_model import random_model
 
@@ -82,10 +82,10 @@ def test_without_a_model_it_is_the_one_that_comes_with_quartet(
 ) -> None:
     assert call(monkeypatch, b"a letter", "score", "--model", str(model)) == 0
     expected = capsys.readouterr().out
-    monkeypatch.setattr(shipped, "WEIGHTS", model)
+    monkeypatch.setattr(shipped_model, "WEIGHTS", model)
     assert call(monkeypatch, b"a letter", "score") == 0
     assert capsys.readouterr().out == expected
-    monkeypatch.setattr(shipped, "WEIGHTS", tmp_path / "nowhere")
+    monkeypatch.setattr(shipped_model, "WEIGHTS", tmp_path / "nowhere")
     assert call(monkeypatch, b"a letter", "score") == 2
     assert capsys.readouterr().err.startswith("error: --model: is missing")
 

@@ -22,7 +22,7 @@ from typer.main import get_command
 from quartet import cli
 from quartet.config.loading import read_yaml
 from quartet.models.checkpoint import save_model
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.documents import PAGES, Command, commands, paths
 from tests.imports import ROOT

@@ -20,8 +20,8 @@ from quartet.runtime.benchmark import benchmark, cut_texts
 from quartet.runtime.hf_bert import bert_like
 from quartet.runtime.peak import matrix_product_peak
 from quartet.runtime.systems import on_device, systems_of
-from quartet.scoring.reading import Layer
-from quartet.text.encoded import EncodedCorpus
+from quartet.scoring.network_reader import Layer
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.divergence import SEEN_TOGETHER
 from quartet.training.fit import TrainedNetwork, fit

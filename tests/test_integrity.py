@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.trained import check_encoding
+from pipeline.trained_models import check_encoding
 from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.files import sha256
 from quartet.scoring.language_model import load
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer
 from quartet.training.fit import fit
 from tests.models.shapes import small

@@ -23,7 +23,7 @@ ROOMS = [
     "files",
     "streams",
     "paths",
-    "pickled",
+    "pickling",
     "results",
     "code",
     # settings; figures; texts and tokens; models of Hugging Face as files
@@ -31,7 +31,7 @@ ROOMS = [
     "statistics",
     "tasks",
     "text",
-    "pretrained",
+    "hugging_face",
     "kernels",
     "models",
     "data",
@@ -46,7 +46,7 @@ ROOMS = [
     "scorers",
     "report",
     "quartet",
-    "shipped",
+    "shipped_model",
     "pyfunc",
     "cli",
     "pipeline",
@@ -124,7 +124,9 @@ def test_a_room_imports_earlier_ones_alone(where: str) -> None:
 def test_the_library_and_the_stages_know_neither_dvc_nor_mlflow() -> None:
     known = {name(path): tops(imports(path)) & {"dvc", "mlflow"} for path in [*QUARTET, *STAGES]}
     assert {path: found for path, found in known.items() if found} == {}
-    assert [name(path) for path in PIPELINE if "dvc" in tops(imports(path))] == ["pipeline/mend.py"]
+    assert [name(path) for path in PIPELINE if "dvc" in tops(imports(path))] == [
+        "pipeline/repair_dvc_files.py"
+    ]
 
 
 def test_a_stage_knows_no_other_stage() -> None:

@@ -13,7 +13,7 @@ from quartet.errors import InputError
 from quartet.export.scorer import ExportedLM
 from quartet.ngram.score import NgramLM
 from quartet.scoring.language_model import LanguageModel
-from quartet.scoring.pretrained import PretrainedLM
+from quartet.scoring.pretrained_lm import PretrainedLM
 from tests.bert import save_bert, save_byte_level, transformers
 from tests.nbest.lists import nbest
 from tests.ngram.test_score import TEXTS, make

@@ -15,18 +15,18 @@ import typer
 from rich.console import Console
 
 from benchmarks.peers import (
-    card,
     hypotheses,
     minicons,
-    peak,
+    paper_utilisation,
     pretraining,
     recurrent,
     sentence,
     table,
+    utilisation,
     vectors,
 )
-from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult
 from benchmarks.peers.models import DEMANDED, SHAPES
+from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult
 from benchmarks.peers.setup import LENGTHS, Setup
 from quartet.errors import InputError, user_errors
 from quartet.hardware.memory import keep_freed_memory
@@ -61,7 +61,7 @@ class BenchmarkName(StrEnum):
     minicons = "minicons"
     vectors = "vectors"
     trainer = "trainer"
-    peak = "peak"
+    utilisation = "peak"
     segatron = "segatron"
     card_spans = "card-spans"
     card_sentences = "card-sentences"
@@ -89,16 +89,16 @@ STUDIES = {
     BenchmarkName.trainer: Benchmark(
         pretraining.study, "pretraining, the Trainer of transformers", peer=True
     ),
-    BenchmarkName.peak: Benchmark(peak.study, "training and the peak of matrix products"),
+    BenchmarkName.peak: Benchmark(utilisation.study, "training and the peak of matrix products"),
     BenchmarkName.segatron: Benchmark(recurrent.study, "Segatron-XL and Transformer-XL"),
     BenchmarkName.card_spans: Benchmark(
-        card.STUDIES["spans"], "SegaBERT on a GPU and its peak", device="cuda"
+        paper_utilisation.STUDIES["spans"], "SegaBERT on a GPU and its peak", device="cuda"
     ),
     BenchmarkName.card_sentences: Benchmark(
-        card.STUDIES["sentences"], "the T-TA paper's on a GPU and its peak", device="cuda"
+        paper_utilisation.STUDIES["sentences"], "the T-TA paper's on a GPU and its peak", device="cuda"
     ),
     BenchmarkName.card_streams: Benchmark(
-        card.STUDIES["streams"], "Transformer-XL on a GPU and its peak", device="cuda"
+        paper_utilisation.STUDIES["streams"], "Transformer-XL on a GPU and its peak", device="cuda"
     ),
 }
 

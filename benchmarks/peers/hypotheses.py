@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult, EqualityCheck, at_least, at_most, equal
 from benchmarks.peers.models import plain_score
-from benchmarks.peers.paired import in_turns
+from benchmarks.peers.paired_times import in_turns
 from benchmarks.peers.products import flops, recorded, replay
+from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, EqualityCheck, at_least, at_most, equal
 from benchmarks.peers.sentence import SCORE_TOLERANCE, read, same_readings
 from benchmarks.peers.setup import Setup
 from quartet.runtime.clock import Timer, clocked

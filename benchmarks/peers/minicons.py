@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import torch
 
-from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult, EqualityCheck, at_least, equal
-from benchmarks.peers.paired import in_turns, quickest
+from benchmarks.peers.paired_times import in_turns, quickest
+from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, EqualityCheck, at_least, equal
 from benchmarks.peers.setup import Setup
 from benchmarks.peers.worker import Worker
 from quartet.runtime.clock import Timer, clocked
-from quartet.scoring.pretrained import load_pretrained
+from quartet.scoring.pretrained_lm import load_pretrained
 
 SCRIPT = "minicons_worker.py"
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult, EqualityCheck, at_least, equal
 from benchmarks.peers.models import model_config
-from benchmarks.peers.paired import in_turns
+from benchmarks.peers.paired_times import in_turns
+from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, EqualityCheck, at_least, equal
 from benchmarks.peers.setup import Setup
 from benchmarks.peers.training import RepeatableTraining, encoded
 from benchmarks.peers.worker import Worker

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult, at_most, equal
 from benchmarks.peers.models import TransformerXLShape, filled_tokenizer
-from benchmarks.peers.paired import in_turns
+from benchmarks.peers.paired_times import in_turns
+from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, at_most, equal
 from benchmarks.peers.setup import Setup
 from benchmarks.peers.training import RepeatableTraining, encoded
 from quartet.config.model import ModelConfig, Position, RecurrenceConfig

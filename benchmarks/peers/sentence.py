@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmarks.peers.figures import (
+from benchmarks.peers.models import plain_score
+from benchmarks.peers.paired_times import in_turns, steady
+from benchmarks.peers.products import ProductShape, flops, recorded, replay, weight_reading
+from benchmarks.peers.results import (
     BenchmarkFigure,
     BenchmarkResult,
     DemandedValue,
@@ -13,9 +16,6 @@ from benchmarks.peers.figures import (
     at_most,
     equal,
 )
-from benchmarks.peers.models import plain_score
-from benchmarks.peers.paired import in_turns, steady
-from benchmarks.peers.products import ProductShape, flops, recorded, replay, weight_reading
 from benchmarks.peers.setup import Setup
 from quartet.runtime.clock import Timer
 from quartet.runtime.measures import exponent

@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peers.figures import BenchmarkResult
 from benchmarks.peers.models import (
     SHAPES,
     STREAMS,
@@ -19,6 +18,7 @@ from benchmarks.peers.models import (
     filled_tokenizer,
     random_model,
 )
+from benchmarks.peers.results import BenchmarkResult
 from quartet.errors import InputError
 from quartet.runtime.hf_bert import BertShape, save_bert
 from quartet.scoring.language_model import LanguageModel

@@ -10,11 +10,11 @@ from typing import Any
 import torch
 from rich.table import Table
 
-from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult
+from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult
 from quartet.errors import InputError
 from quartet.files import atomic_path, read_json, write_json
 from quartet.hardware.processor import computing
-from quartet.pretrained import transformers
+from quartet.hugging_face import transformers
 
 #: Where a page's table stands.
 BEGIN, END = "<!-- speed:begin -->", "<!-- speed:end -->"

@@ -13,7 +13,7 @@ from quartet.data import open_source
 from quartet.errors import InputError
 from quartet.files import write_jsonl
 from quartet.text.documents import SegmentedDocument, SegmentedParagraph
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.encoding import encode_corpus
 from quartet.text.split import SPLITS
 from quartet.text.tokenizer import TextTokenizer

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from benchmarks.peers.figures import BenchmarkFigure, BenchmarkResult, at_least, equal
-from benchmarks.peers.paired import in_turns, quickest
+from benchmarks.peers.paired_times import in_turns, quickest
+from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, at_least, equal
 from benchmarks.peers.setup import Setup
 from benchmarks.peers.worker import Worker
 from quartet.runtime.clock import Timer, clocked
-from quartet.scoring.pretrained import PretrainedLM, load_pretrained
+from quartet.scoring.pretrained_lm import PretrainedLM, load_pretrained
 
 SCRIPT = "sentence_transformers_worker.py"
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from statistics import fmean
 
+from pipeline.judged_lists import combined_name
 from pipeline.layout import Layout, pairs
-from pipeline.lists import combined_name
 from pipeline.params import Params
 from pipeline.stages import HEADLINES, instances, stage_named
 from pipeline.tracking import models, repro

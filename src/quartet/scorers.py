@@ -10,15 +10,15 @@ from quartet.export.card import EXPORT, FILES, check_files, load_export_card
 from quartet.export.folder import is_export, load_export
 from quartet.export.scorer import ExportedLM
 from quartet.files import read_json
+from quartet.hugging_face import language_model_kind, model_files
 from quartet.models.checkpoint import CONFIG, TOKENIZER, WEIGHTS
 from quartet.ngram.card import ARPA
 from quartet.ngram.file import load_file
 from quartet.ngram.score import NgramLM
 from quartet.ngram.score import load as load_ngram
-from quartet.pretrained import language_model_kind, model_files
 from quartet.scoring.device import check_device_name
 from quartet.scoring.language_model import LanguageModel, Precision, load
-from quartet.scoring.pretrained import PretrainedLM, load_pretrained
+from quartet.scoring.pretrained_lm import PretrainedLM, load_pretrained
 
 #: What a reference may stand for.
 AnyScorer = LanguageModel | ExportedLM | NgramLM | PretrainedLM

@@ -16,8 +16,8 @@ import torch
 
 from benchmarks.peers import minicons, pretraining, vectors, worker
 from quartet.errors import InputError
-from quartet.pretrained import open_model, open_tokenizer
-from quartet.scoring.pretrained import load_pretrained
+from quartet.hugging_face import open_model, open_tokenizer
+from quartet.scoring.pretrained_lm import load_pretrained
 from tests.benchmarks.peers_setup import SENTENCES, small_setup
 
 #: The peers' python, where they are to be tested themselves.

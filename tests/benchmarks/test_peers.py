@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.peers import minicons, models, worker
-from benchmarks.peers.paired import STEADY_CALLS, PairedTimes, in_turns, quickest, steady
+from benchmarks.peers.paired_times import STEADY_CALLS, PairedTimes, in_turns, quickest, steady
 from quartet.errors import InputError
-from quartet.pretrained import open_tokenizer
+from quartet.hugging_face import open_tokenizer
 from quartet.runtime.hf_bert import BertShape, save_bert
 
 TEXTS = ["the cat sat on the mat", "a cat", "the dog sat on the old mat near the cat"]

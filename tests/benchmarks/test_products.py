@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from benchmarks.peers.products import flops, recorded, replay, weight_reading
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.scoring.test_language_model import random_model
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks.peers import card, hypotheses, peak, recurrent, sentence
+from benchmarks.peers import hypotheses, paper_utilisation, recurrent, sentence, utilisation
 from benchmarks.peers.models import plain_score
 from benchmarks.peers.setup import Setup
 from benchmarks.peers.training import RepeatableTraining, encoded
@@ -21,7 +21,7 @@ from tests.benchmarks.peers_setup import SENTENCES, small_setup
 
 @pytest.fixture(autouse=True)
 def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.peers.paired.STEADY_SECONDS", 0.0)
+    monkeypatch.setattr("benchmarks.peers.paired_times.STEADY_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -126,9 +126,9 @@ def test_an_epoch_trains_on_every_sentence_once(setup: Setup) -> None:
 def test_a_share_of_the_peak_is_of_the_operations_in_the_seconds(
     setup: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(peak, "matrix_product_peak", lambda device, precision: 4e9)
-    monkeypatch.setattr(peak, "_an_operation", lambda epoch: 1e-9)
-    found = peak.study(setup)
+    monkeypatch.setattr(utilisation, "matrix_product_peak", lambda device, precision: 4e9)
+    monkeypatch.setattr(utilisation, "_an_operation", lambda epoch: 1e-9)
+    found = utilisation.study(setup)
     assert [figure.median for figure in found.figures] == pytest.approx([25.0] * 3)
     assert found.sizes["gflop_a_second"]["T-TA, fp32"] == pytest.approx(1.0)
 
@@ -142,12 +142,12 @@ def test_an_operation_is_counted_as_the_pipeline_counts_it(
         asked.update(vocabulary=vocabulary, tokens=tokens, targets=targets, length=length)
         return 1e6
 
-    monkeypatch.setattr(peak, "training_flops", flops)
+    monkeypatch.setattr(utilisation, "training_flops", flops)
     corpus = encoded(setup.folder / "corpus", SENTENCES, setup.tokenizer)
     epoch = RepeatableTraining(
         setup.model("tta").card.model, setup.tokenizer, corpus, 8, "fp32", "cpu", setup.folder
     )
-    assert 0 < peak._an_operation(epoch) < 1e-3
+    assert 0 < utilisation._an_operation(epoch) < 1e-3
     own = [len(ids) for ids in setup.tokenizer.encode_batch(SENTENCES)]
     assert asked["vocabulary"] == setup.tokenizer.vocab_size
     assert (asked["tokens"], asked["targets"]) == (sum(own) + 2 * len(own), sum(own))
@@ -158,9 +158,9 @@ def test_an_operation_is_counted_as_the_pipeline_counts_it(
 def test_a_group_of_trainings_is_told_of_one_by_one_until_the_time_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, over: bool
 ) -> None:
-    monkeypatch.setattr(card, "WARM", 1)
-    monkeypatch.setattr(card, "TIMED", 1)
-    monkeypatch.setattr(card, "matrix_product_peak", lambda device, precision: 1e9)
+    monkeypatch.setattr(paper_utilisation, "WARM", 1)
+    monkeypatch.setattr(paper_utilisation, "TIMED", 1)
+    monkeypatch.setattr(paper_utilisation, "matrix_product_peak", lambda device, precision: 1e9)
     monkeypatch.setattr(torch.nn.Module, "compile", lambda module, dynamic: None)
     monkeypatch.setattr(cross_entropy, "_compiled_tile", lambda: cross_entropy._of_tile)
     told: list[list[str]] = []
@@ -168,7 +168,7 @@ def test_a_group_of_trainings_is_told_of_one_by_one_until_the_time_is_over(
     setup = small_setup(
         tmp_path, ends=ends, tell=lambda found: told.append([figure.name for figure in found.figures])
     )
-    found = card.STUDIES["streams"](setup)
+    found = paper_utilisation.STUDIES["streams"](setup)
     names = [figure.name for figure in found.figures]
     assert told == ([] if over else [names[:1], names[:2], names[:3], names])
     assert len(names) == (0 if over else 4)

@@ -21,7 +21,7 @@ from quartet.errors import InputError
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED
 from quartet.objectives.clm import CausalLM
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer, is_own
 from quartet.training import randomness
 from tests.models.shapes import KINDS, small

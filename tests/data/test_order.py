@@ -11,7 +11,7 @@ import pytest
 
 from quartet.data import open_source
 from quartet.data.batch import BatchSource
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer
 from tests.models.shapes import KINDS, small
 from tests.small_corpus import corpus_of

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quartet.data.pairs import longest_first, pair_inputs
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]

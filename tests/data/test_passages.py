@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from quartet.data.passages import Passage, read_passages, sentence_row
 from quartet.data.question_windows import SPECIALS, windows
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]

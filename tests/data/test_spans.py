@@ -16,7 +16,7 @@ from quartet.data.released_spans import ReleasedSpanSource, joined, kept
 from quartet.data.segments import SegmentedTokens
 from quartet.data.spans import SpanSource
 from quartet.errors import InputError
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer
 from tests.models.shapes import KINDS, small
 from tests.small_corpus import corpus_of

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.scoring.test_language_model import random_model, save
 

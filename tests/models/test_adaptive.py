@@ -24,7 +24,7 @@ from quartet.models.checkpoint import ModelCard, save_model
 from quartet.models.network import Network
 from quartet.objectives import OBJECTIVES
 from quartet.scoring.language_model import LanguageModel
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import randomness
 from quartet.training.fit import fit

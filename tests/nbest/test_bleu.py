@@ -16,7 +16,7 @@ from quartet.config.nbest import BleuTokenization
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.metrics import CountTable
 from quartet.nbest.rerank import Candidates, tune_and_apply, weight_grid
-from quartet.nbest.rescored import write_rescored
+from quartet.nbest.rescored_file import write_rescored
 from quartet.nbest.types import Hypothesis, NBest
 from tests.nbest.lists import nbest
 from tests.nbest.test_rerank import toy_scores

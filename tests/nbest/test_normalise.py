@@ -7,7 +7,7 @@ import doctest
 import pytest
 
 from quartet.nbest import normalise
-from quartet.nbest.counts import count
+from quartet.nbest.ingestion_counts import count
 from quartet.nbest.normalise import Normalisation, name_key
 from tests.nbest.lists import SMALL, lists_of, nbest
 

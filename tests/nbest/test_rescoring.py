@@ -17,7 +17,7 @@ from quartet.nbest import rescoring
 from quartet.nbest.formats import NBestFiles, jsonl
 from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates, tune_and_apply, weight_grid
-from quartet.nbest.rescored import write_rescored
+from quartet.nbest.rescored_file import write_rescored
 from quartet.nbest.rescoring import rescore
 from quartet.nbest.scores import score_lists, score_texts
 from quartet.nbest.types import Hypothesis, NBest

@@ -20,7 +20,7 @@ from quartet.ngram.card import ARPA, MANIFEST, TOKENIZER, NgramCard
 from quartet.ngram.estimate import estimate
 from quartet.ngram.score import NgramLM, load, open_arpa
 from quartet.ngram.tokens import splitter
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer
 from tests.ngram.reference import FIXTURES, Arpa
 

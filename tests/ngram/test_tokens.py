@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from quartet.config.ngram import TokenConfig
 from quartet.nbest.normalise import Normalisation
 from quartet.ngram.tokens import splitter
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer
 
 TEXT = "Don't  count\u00a0on it \u2013 the Caf\u00e9's well-known, [MASK] 3.5%!"

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.doc_boundaries import GOLD, SentenceSequence, compared, passages
 from quartet.errors import InputError
-from quartet.text.segments import Segmenter
+from quartet.text.segmenter import Segmenter
 from tests.imports import ROOT
 
 

@@ -16,7 +16,7 @@ from pipeline.params import Params
 from pipeline.plan import ASSUMED, TrainingSpeed, in_words, other_stages, plan, speed_of, tables
 from pipeline.settings import read_params
 from quartet.files import write_jsonl
-from quartet.training.processes import Machine
+from quartet.training.distributed import Machine
 
 SPEED = TrainingSpeed(1e9, 0.5, "given")
 

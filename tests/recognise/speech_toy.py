@@ -12,7 +12,7 @@ from ctranslate2.converters import TransformersConverter
 from numpy.typing import NDArray
 from tokenizers import ByteLevelBPETokenizer
 
-from quartet.pretrained import transformers
+from quartet.hugging_face import transformers
 from quartet.recognise.audio import RATE
 
 SPECIALS = [

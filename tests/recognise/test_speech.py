@@ -14,10 +14,10 @@ import torch
 from quartet.config.recognise import Engine, RecogniserConfig, SpeechBeamConfig
 from quartet.errors import InputError
 from quartet.files import read_json, write_json
+from quartet.hugging_face import open_model, open_tokenizer, transformers
 from quartet.nbest.formats import NBestFiles, read
-from quartet.pretrained import open_model, open_tokenizer, transformers
 from quartet.recognise.audio import RATE, Samples
-from quartet.recognise.lists import Transcript, write_transcripts
+from quartet.recognise.hypotheses import Transcript, write_transcripts
 from quartet.recognise.speech import admit, open_recogniser, recognise
 from quartet.recognise.utterances import Utterance
 from quartet.recognise.whisper import plain_text

@@ -253,7 +253,7 @@ def disturbed(
         if not any(words in said for words in CUT):
             raise RuntimeError(f"`dvc repro` ended with {code}: see {log.name}")
         mended += 1
-        mending = project.module("pipeline.mend")
+        mending = project.module("pipeline.repair_dvc_files")
         log.write(mending.communicate()[0])
         print("    DVC's files were cut short, and mended", flush=True)
 

@@ -14,7 +14,7 @@ from quartet.config.evaluation import VectorFormat
 from quartet.files import write_jsonl
 from quartet.nbest.formats import NBestFiles, jsonl, read
 from quartet.nbest.formats import references as reference_files
-from quartet.nbest.rescored import read_rescored
+from quartet.nbest.rescored_file import read_rescored
 from quartet.ngram.arpa import check_start
 from quartet.recognise.audio import read_samples
 from quartet.recognise.utterances import read_utterances

@@ -172,7 +172,7 @@ def test_few_places_read_archives_and_they_unpack_to_no_file() -> None:
     assert used <= {
         "src/quartet/tasks/blimp/data.py",
         "src/quartet/text/punkt_model.py",
-        "src/quartet/text/resumed.py",
+        "src/quartet/text/resumable_work.py",
     }
     for path, call in (
         ("src/quartet/tasks/blimp/data.py", "archive.open("),

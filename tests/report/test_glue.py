@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quartet.report.blocks import glue
+from quartet.report.blocks import glue_table
 from quartet.report.published import published
 from quartet.results import Result
 from tests.report.rendered import part, shown, verdicts
@@ -114,7 +114,7 @@ def test_findings_name_who_is_above_the_baselines() -> None:
 @pytest.mark.parametrize("name", ["segatron-glue-dev", "segatron-glue-test"])
 def test_the_papers_average_is_the_plain_mean_of_its_eight_columns(name: str) -> None:
     table = published().tables[name]
-    assert table.columns == (*(dataset for _, dataset, _, _ in glue.COLUMNS), "average")
+    assert table.columns == (*(dataset for _, dataset, _, _ in glue_table.COLUMNS), "average")
     for printed in table.rows.values():
         numbers = [number for number in printed if number is not None]
         assert sum(numbers[:8]) / 8 == pytest.approx(numbers[8], abs=0.0501)

@@ -14,7 +14,7 @@ from quartet.runtime.benchmark import TimedTexts, Timing, benchmark, cut_texts, 
 from quartet.runtime.hf_bert import bert_like
 from quartet.runtime.systems import TimedSystem, on_device, systems_of
 from quartet.scoring.language_model import LanguageModel
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.scoring.test_language_model import random_model
 

@@ -14,7 +14,7 @@ from quartet.config.training import TrainingConfig
 from quartet.models.architectures import build
 from quartet.models.checkpoint import ModelCard, save_model
 from quartet.statistics.perplexity import perplexity_measures
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.fit import fit
 from tests.models.shapes import KINDS, VARIANTS, small

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from quartet.errors import InputError
-from quartet.nbest.shares import WorkShare, score_share
+from quartet.nbest.work_shares import WorkShare, score_share
 from quartet.scoring import engine
 from quartet.scoring.cache import ScoreCache
 from quartet.scoring.engine import score_all

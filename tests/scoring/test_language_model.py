@@ -17,7 +17,7 @@ from quartet.models.architectures import build_for
 from quartet.models.checkpoint import ModelCard, save_model
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.windows import even_parts, full_parts
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.models.shapes import VARIANTS, small
 

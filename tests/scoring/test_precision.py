@@ -13,8 +13,8 @@ import quartet
 from quartet.data.batch import Row
 from quartet.errors import InputError
 from quartet.scoring.language_model import LanguageModel
-from quartet.scoring.reading import ON_GPU, TOKEN_BUDGET, Layer, token_budget
-from quartet.text.encoded import EncodedCorpus
+from quartet.scoring.network_reader import ON_GPU, TOKEN_BUDGET, Layer, token_budget
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.models.shapes import KINDS
 from tests.scoring.test_language_model import TEXTS, random_model, save

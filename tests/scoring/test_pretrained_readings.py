@@ -11,8 +11,8 @@ import torch
 
 from quartet.errors import InputError
 from quartet.scoring import pretrained_inputs
-from quartet.scoring.pretrained import PretrainedLM, load_pretrained
-from quartet.scoring.reading import LAYERS, Layer
+from quartet.scoring.network_reader import LAYERS, Layer
+from quartet.scoring.pretrained_lm import PretrainedLM, load_pretrained
 from quartet.scoring.windows import even_parts, full_parts
 from tests.bert import TEXTS, save_bert, save_byte_level, transformers
 
@@ -125,7 +125,7 @@ def test_special_tokens_that_are_not_there_are_no_reading(models: dict[str, Pret
 )
 def test_other_architectures_give_vectors_too(kind: str, settings: dict[str, Any]) -> None:
     """A narrower table, a decoder within the base model, positions that are nowhere in the embedding layer."""
-    from quartet.scoring.halves import BodyAndHead
+    from quartet.scoring.hf_body_and_head import BodyAndHead
 
     library = transformers()
     own = {"vocab_size": 50, "max_position_embeddings": 20, "hidden_size": 24, "num_hidden_layers": 1}

@@ -20,8 +20,8 @@ from quartet.config.text import Pieces
 from quartet.data.segments import SegmentedTokens
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.documents import Document, Paragraph
-from quartet.text.encoded import EncodedCorpus
-from quartet.text.segments import Segmenter, load_segmenter
+from quartet.text.encoded_corpus import EncodedCorpus
+from quartet.text.segmenter import Segmenter, load_segmenter
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer
 from tests.scoring.test_language_model import random_model
 from tests.small_corpus import corpus_of

@@ -14,7 +14,7 @@ import pytest
 from pipeline import dvc_yaml
 from pipeline.params import Params
 from pipeline.stages import STAGES
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.stages.world import World
 

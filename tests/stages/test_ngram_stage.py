@@ -18,7 +18,7 @@ from quartet.ngram.card import ARPA
 from quartet.ngram.score import NgramLM
 from quartet.results import read_results
 from quartet.scoring.unknown import unknown_words
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from stages.ngram import ngram
 from tests.small_corpus import documents

@@ -13,7 +13,7 @@ import pytest
 
 import stages.nli as stage
 from pipeline.layout import MANIFEST, Layout
-from pipeline.nli import baseline_rows, nli_sets
+from pipeline.nli_rows import baseline_rows, nli_sets
 from pipeline.params import TaskEntry
 from quartet.config.finetuning import NliSettings
 from quartet.config.text import Source

@@ -12,7 +12,7 @@ import quartet
 from pipeline.settings import read_params
 from quartet.results import Result
 from quartet.statistics import intervals
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from stages import baselines
 from tests.small_corpus import encode_small
 from tests.stages.world import CORPUS, LAYOUT, TOKENIZER_NAME, World, all_different, values

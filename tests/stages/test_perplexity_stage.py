@@ -14,7 +14,7 @@ from quartet.errors import InputError
 from quartet.models.checkpoint import save_model
 from quartet.results import Result, read_results
 from quartet.tasks.perplexity import read_losses, write_losses
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from stages.compare_losses import compare_losses
 from stages.perplexity import perplexity
 from tests.scoring.test_language_model import random_model

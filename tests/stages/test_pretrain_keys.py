@@ -13,7 +13,7 @@ import torch
 import quartet
 from pipeline.settings import read_params
 from quartet.results import read_results
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.encoding import encode_corpus
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer
 from quartet.training.fit import TrainedNetwork, fit

@@ -22,8 +22,8 @@ from quartet.nbest.formats import jsonl
 from quartet.results import read_results
 from quartet.scorers import open_scorer
 from quartet.scoring.language_model import LanguageModel
-from quartet.scoring.pretrained import PretrainedLM
-from quartet.shipped import WEIGHTS
+from quartet.scoring.pretrained_lm import PretrainedLM
+from quartet.shipped_model import WEIGHTS
 from stages import rerank, sts
 from stages.pretrained import pretrained
 from tests.bert import save_bert, transformers

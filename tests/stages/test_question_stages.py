@@ -26,7 +26,7 @@ from quartet.files import read_json, write_json
 from quartet.results import read_results
 from quartet.tasks.attention import read_article
 from quartet.tasks.race.data import LETTERS
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from tests.scoring.test_language_model import Small, random_model, save
 from tests.training import test_multiple_choice, test_span_qa
 

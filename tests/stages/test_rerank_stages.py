@@ -23,7 +23,7 @@ from pipeline.reranking import KeptScores
 from pipeline.settings import read_params
 from quartet.errors import InputError
 from quartet.nbest.formats import jsonl
-from quartet.nbest.rescored import read_rescored, write_texts
+from quartet.nbest.rescored_file import read_rescored, write_texts
 from quartet.results import Result, read_results
 from quartet.scoring import engine
 from quartet.scoring.unknown import UnknownTokens

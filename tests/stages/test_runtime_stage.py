@@ -21,7 +21,7 @@ from quartet.report.page import Report
 from quartet.results import Result
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.documents import SegmentedDocument, SegmentedParagraph
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from stages import runtime
 from tests.scoring.test_language_model import random_model

@@ -15,7 +15,7 @@ from quartet.config.evaluation import Word2VecSettings
 from quartet.results import Result, read_results
 from quartet.scoring.language_model import LanguageModel
 from quartet.tasks.word_vectors import train_word2vec
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from stages import baselines, sts
 from tests.pipeline.test_similarity import pairs

@@ -16,11 +16,11 @@ from pipeline.settings import read_params
 from quartet.config.loading import read_yaml
 from quartet.errors import InputError
 from quartet.files import read_json, sha256
-from quartet.text import resumed, segmented
+from quartet.text import resumable_work, segmentation
 from quartet.text.documents import Draft, read_segmented
 from quartet.text.plain import DOCUMENT_LINES
 from quartet.text.pretrained_vocabulary import read_vocabulary
-from quartet.text.segmented import DocumentLine, SegmentDrafts
+from quartet.text.segmentation import DocumentLine, SegmentDrafts
 from quartet.text.tokenizer import TextTokenizer
 from stages.download import download
 from stages.encode import encode
@@ -176,8 +176,8 @@ def test_a_compressed_file_of_sentences_is_a_corpus(layout: Layout, workspace: P
 def test_a_segmentation_that_was_stopped_goes_on(
     layout: Layout, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(resumed, "SHARD_ITEMS", 2)
-    monkeypatch.setattr(segmented, "BATCH_CHARACTERS", 1)
+    monkeypatch.setattr(resumable_work, "SHARD_ITEMS", 2)
+    monkeypatch.setattr(segmentation, "BATCH_CHARACTERS", 1)
     download("wikipedia-sample")
     work = SegmentDrafts.__call__
     done: list[Sequence[Draft]] = []

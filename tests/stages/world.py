@@ -25,7 +25,7 @@ from quartet.files import sha256, write_json
 from quartet.models.checkpoint import save_model
 from quartet.results import Result, read_results
 from quartet.scoring.language_model import LanguageModel
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.encoding import encode_corpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import tuning

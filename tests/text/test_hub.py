@@ -16,7 +16,7 @@ from quartet.errors import InputError
 from quartet.text.documents import Document, documents_of
 from quartet.text.hub import HubReader
 from quartet.text.plain import DOCUMENT_LINES
-from quartet.text.segmented import segment_corpus
+from quartet.text.segmentation import segment_corpus
 from quartet.text.split import HeldOutShares
 from quartet.text.wikitext_corpus import read_wikitext
 from tests.text import corpus

@@ -12,7 +12,7 @@ from quartet.errors import InputError
 from quartet.text.documents import documents_of
 from quartet.text.plain import DOCUMENT_LINES, draft_lines, read_text
 from quartet.text.punkt import Punkt
-from quartet.text.segments import Segmenter
+from quartet.text.segmenter import Segmenter
 
 PROSE = Path(__file__).parents[1] / "fixtures" / "text" / "prose"
 

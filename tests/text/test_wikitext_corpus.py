@@ -9,9 +9,9 @@ import pytest
 
 from quartet.errors import InputError
 from quartet.text.documents import SentencesOf, read_segmented
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.encoding import encode_corpus
-from quartet.text.segmented import segment_corpus, source_sha256
+from quartet.text.segmentation import segment_corpus, source_sha256
 from quartet.text.split import SPLITS
 from quartet.text.tokenizer import train_tokenizer
 from quartet.text.wikitext_corpus import read_wikitext

@@ -14,7 +14,7 @@ from typing import Any
 
 from quartet.config.training import TrainingConfig
 from quartet.files import read_json, write_json
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.fit import fit
 from tests.models.shapes import VARIANTS, small

@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from quartet.errors import InputError
 from quartet.recognise.training import TranslationModule
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training import finetune, glue, multiple_choice, siamese, span_qa
+from quartet.training import finetune, glue_model, multiple_choice, siamese, span_qa
 from quartet.training.divergence import FIRST, DivergenceWatch, WatchedModule
 from quartet.training.module import PretrainingModule
 from quartet.training.tuning import TaskModel, TuningSettings
@@ -53,7 +53,7 @@ def choose(model: Any) -> None:
 
 def label(model: Any) -> None:
     rows = [(row, 1.0) for example in _choices(model) for row in example.rows(1, 2)[:1]]
-    glue.fine_tune(model, 2, rows, {}, SETTINGS, "mean", ())
+    glue_model.fine_tune(model, 2, rows, {}, SETTINGS, "mean", ())
 
 
 def _choices(model: Any) -> Any:

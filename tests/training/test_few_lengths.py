@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from quartet.data.batch import one_of_few
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.siamese import SiameseModel
 from quartet.training.span_qa import SpanModel, question_windows

@@ -11,7 +11,7 @@ import torch
 from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.models.architectures import build_for
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.callbacks import Progress, ResumePoint
 from quartet.training.fit import TrainedNetwork, fit, set_precision

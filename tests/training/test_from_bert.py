@@ -12,9 +12,9 @@ from torch import Tensor
 
 from quartet.data.batch import Row, collate, framed
 from quartet.errors import InputError
+from quartet.hugging_face import content_hash
 from quartet.models.architectures import build_for
 from quartet.models.network import Network
-from quartet.pretrained import content_hash
 from quartet.text.pretrained_vocabulary import read_vocabulary
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer
 from quartet.training.from_bert import fill

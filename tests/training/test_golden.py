@@ -15,7 +15,7 @@ from quartet.data.batch import Batch, collate
 from quartet.data.spans import SpanSource
 from quartet.objectives.base import IGNORED
 from quartet.objectives.mlm import MASK_ID, MaskedLM
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer, is_own
 from quartet.training import randomness
 from tests.models.shapes import VARIANTS

@@ -9,7 +9,7 @@ import pytest
 
 from quartet.errors import InputError
 from quartet.tasks.race.data import ChoiceQuestion
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.multiple_choice import MultipleChoiceModel, choose, read_choices
 from tests.data.test_passages import full_stops

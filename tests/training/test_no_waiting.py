@@ -25,15 +25,15 @@ from quartet.objectives import OBJECTIVES
 from quartet.recognise.pairs import PairSource, encode_pairs
 from quartet.recognise.training import TranslationModule
 from quartet.recognise.translation import build
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import randomness
+from quartet.training.distributed import Machine
 from quartet.training.divergence import SEEN_TOGETHER, WatchedModule
 from quartet.training.finetune import _Classifier
-from quartet.training.glue import GlueModel
+from quartet.training.glue_model import GlueModel
 from quartet.training.module import PretrainingModule
 from quartet.training.multiple_choice import MultipleChoiceModel, read_choices
-from quartet.training.processes import Machine
 from quartet.training.siamese import SiameseModel
 from quartet.training.span_qa import SpanModel, question_windows
 from quartet.training.tuning import TaskModel, _TuningModule

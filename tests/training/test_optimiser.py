@@ -18,7 +18,7 @@ from quartet.models.architectures import build
 from quartet.models.network import Network
 from quartet.objectives.base import LabelledBatch
 from quartet.objectives.lae import LanguageAutoencoding
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.fit import TrainedNetwork, fit
 from quartet.training.optim import build_optimiser

@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 
 from quartet.errors import InputError
 from quartet.statistics.correlation import correlations, cosines
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.siamese import LabelledPair, SiameseModel, embed, tuned, untrained
 from quartet.training.tuning import TuningSettings

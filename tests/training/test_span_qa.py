@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from quartet.errors import InputError
 from quartet.tasks.squad.data import Answer, SpanQuestion
 from quartet.tasks.squad.metrics import SpanPrediction, text_scores
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.span_qa import (
     SpanModel,

@@ -14,9 +14,9 @@ from quartet.data.pairs import pair_inputs
 from quartet.kernels.dropout import Dropout
 from quartet.tasks.race.data import ChoiceQuestion
 from quartet.tasks.squad.data import SpanQuestion
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.glue import GlueModel
+from quartet.training.glue_model import GlueModel
 from quartet.training.multiple_choice import MultipleChoiceModel, read_choices
 from quartet.training.span_qa import SpanReading, answer, question_windows
 from tests.data.test_passages import full_stops

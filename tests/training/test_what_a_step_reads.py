@@ -17,7 +17,7 @@ from quartet.data.batch import Batch
 from quartet.models.network import Memory, Network
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED, LabelledBatch
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer
 from quartet.training import randomness
 from quartet.training.fit import TrainedNetwork, fit

@@ -28,7 +28,7 @@ from quartet.data import open_source, sentences
 from quartet.models.network import Memory, Network
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import LabelledBatch, Objective
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import randomness
 from quartet.training.fit import fit

@@ -1,4 +1,4 @@
-"""What a process of a group does in test_processes.py: the same trainings, each process with its share of the rows.
+"""What a process of a group does in test_distributed.py: the same trainings, each process with its share of the rows.
 
     MASTER_ADDR=127.0.0.1 MASTER_PORT=29500 LOCAL_RANK=0 python -m tests.training.two_processes FOLDER
 
@@ -16,10 +16,10 @@ from torch import distributed
 
 from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
+from quartet.training.distributed import Machine
 from quartet.training.fit import TrainedNetwork, fit
-from quartet.training.processes import Machine
 from tests.models.shapes import VARIANTS, small
 
 #: Trained by one process and by two: MLM, LAE, recurrence with memory, a softmax of which a rank may miss a cluster.

@@ -23,7 +23,7 @@ from quartet.results import with_interval
 from quartet.streams import STDOUT, dash_is_stdin, written
 
 if TYPE_CHECKING:
-    from quartet.nbest.compare import SystemComparison
+    from quartet.nbest.system_comparison import SystemComparison
 
 
 def compare(
@@ -54,8 +54,8 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
 ) -> None:
     """Compare two systems that rescored the same lists: wins, losses, changed words, and how sure it is."""
-    from quartet.nbest.compare import compare as compare_systems
-    from quartet.nbest.rescored import read_rescored
+    from quartet.nbest.rescored_file import read_rescored
+    from quartet.nbest.system_comparison import compare as compare_systems
 
     check_paths([("A.jsonl", a), ("B.jsonl", b)], [("standard output", STDOUT)])
     judge = metric_named(metric, bleu_tokenize, bleu_lowercase)

@@ -38,7 +38,7 @@ def embed(
     """Print a vector for each line of a text, as a JSON list."""
     import quartet
     from quartet.ngram.score import NgramLM
-    from quartet.scoring.reading import Layer
+    from quartet.scoring.network_reader import Layer
 
     if layer not in get_args(Layer):
         raise InputError("--layer", f"{layer!r} is none of {', '.join(get_args(Layer))}")

@@ -210,9 +210,9 @@ def rescore(
     from quartet.nbest.rerank import weight_grid
     from quartet.nbest.rescoring import default_normalisation
     from quartet.nbest.scores import texts_of
-    from quartet.nbest.shares import WorkShare, score_share
+    from quartet.nbest.work_shares import WorkShare, score_share
     from quartet.scoring.unknown import UnknownTokensWarning, unknown_in
-    from quartet.shipped import model_or_shipped
+    from quartet.shipped_model import model_or_shipped
 
     if (tune is None) == (lm_weight is None):
         raise InputError(

@@ -35,7 +35,7 @@ def score(
     from quartet.scorers import open_scorer
     from quartet.scoring.engine import score_all
     from quartet.scoring.unknown import unknown_in
-    from quartet.shipped import model_or_shipped
+    from quartet.shipped_model import model_or_shipped
 
     reference = model_or_shipped(model)
     check_scoring(texts, reference, cache)

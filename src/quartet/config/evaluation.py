@@ -20,7 +20,7 @@ class PretrainedEntry:
     """An entry of ``pretrained:``: a model that is trained already, on whatever text.
 
     ``source`` is the folder of a model that was trained here, of an export of one, or of a causal or masked language
-    model of Hugging Face; or ``owner/name@revision`` on the hub (see :mod:`quartet.pretrained`).
+    model of Hugging Face; or ``owner/name@revision`` on the hub (see :mod:`quartet.hugging_face`).
     """
 
     source: Text

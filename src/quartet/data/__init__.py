@@ -9,7 +9,7 @@ from quartet.data.released_spans import ReleasedSpanSource
 from quartet.data.sentences import SentenceSource
 from quartet.data.spans import SpanSource
 from quartet.data.streams import StreamSource
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from quartet.config.model import Reads
 from quartet.data.batch import Row
-from quartet.data.joined import joined
+from quartet.data.joined_texts import joined
 from quartet.text.tokenizer import TextTokenizer
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from quartet.data.batch import Row
 from quartet.text.tokenizer import TextTokenizer
 
-#: Where the sentences of a paragraph stand: see `quartet.text.segments.Segmenter.spans`.
+#: Where the sentences of a paragraph stand: see `quartet.text.segmenter.Segmenter.spans`.
 Spans = Callable[[str], list[tuple[int, int]]]
 
 _PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quartet.data.batch import Row
-from quartet.data.joined import joined
+from quartet.data.joined_texts import joined
 from quartet.data.passages import Passage, in_paragraph, sentence_row
 
 #: Special tokens of an input: before the question, between, behind the context.

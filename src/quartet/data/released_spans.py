@@ -7,7 +7,7 @@ import numpy as np
 from quartet.data.batch import Row, RowLengths
 from quartet.data.spans import SpanSource
 from quartet.errors import InputError
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 
 #: Share of the examples that are gathered for a shorter length, drawn evenly from 2 to the maximum.

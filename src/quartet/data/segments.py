@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from quartet.data.batch import Row
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 
 
 def _restart(starts: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from quartet.config.training import BatchBy
 from quartet.data.batch import Batch, RowLengths, one_of_few
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 
 #: Batches of a fixed number of sentences whose sentences are sorted by length together; wide enough to save padding,

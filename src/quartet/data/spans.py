@@ -8,7 +8,7 @@ import numpy as np
 
 from quartet.data.batch import Batch, Row, RowLengths, collate, framed, one_of_few
 from quartet.data.segments import SegmentedTokens
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 
 #: Steps whose spans are drawn together, so that those of a step are of like length: little of a batch is padding.

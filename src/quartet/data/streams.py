@@ -9,7 +9,7 @@ from quartet.config.model import Index
 from quartet.data.batch import Batch, RowLengths
 from quartet.data.segments import sentence_in_paragraph
 from quartet.errors import InputError
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from quartet.errors import InputError
 from quartet.export.card import EXPORT, FILES, ExportCard, check_files, load_export_card
-from quartet.export.half import read_half
+from quartet.export.half_precision import read_half
 from quartet.export.scorer import ExportedLM, open_session
 from quartet.models.checkpoint import TOKENIZER, load_card
-from quartet.pickled import as_pickled
+from quartet.pickling import as_pickled
 from quartet.scoring.device import check_device
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.tokenizer import TextTokenizer

@@ -19,8 +19,8 @@ from torch import Tensor
 from quartet.config.model import POSITIONS, ModelConfig
 from quartet.errors import InputError
 from quartet.export.arithmetic import FLOAT, Arithmetic, Floats, log_sum
+from quartet.export.graph_positions import GraphPositions
 from quartet.export.nodes import Nodes
-from quartet.export.places import GraphPositions
 from quartet.models.network import Network
 from quartet.models.tta import TTA
 

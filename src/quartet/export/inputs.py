@@ -76,7 +76,7 @@ def rows_of(texts: Sequence[str], tokenizer: TextTokenizer) -> list[Row]:
 def inputs_of(
     rows: Sequence[Row], config: ModelConfig, asked: AskedTokens, hide: bool
 ) -> Iterator[GraphInput]:
-    """The rows that ask once about each wanted token, as :class:`quartet.scoring.reading.NetworkReader` reads texts.
+    """The rows that ask once about each wanted token, as :class:`~quartet.scoring.network_reader.NetworkReader` reads.
 
     Args:
         hide: each wanted token in a copy of its own.

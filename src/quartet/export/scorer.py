@@ -21,8 +21,8 @@ from quartet.export.inputs import AskedTokens, GraphBatch, batches, inputs_of, r
 from quartet.models.checkpoint import ModelCard
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED
-from quartet.scoring.means import Progress, TextMeans
-from quartet.scoring.reading import Layer
+from quartet.scoring.network_reader import Layer
+from quartet.scoring.text_means import Progress, TextMeans
 from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_tokenizer
 from quartet.text.tokenizer import TextTokenizer
 

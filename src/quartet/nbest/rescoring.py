@@ -15,13 +15,13 @@ from quartet.config.nbest import ScoreMeaning, UnknownHandling
 from quartet.config.types import ScoreReduction
 from quartet.errors import InputError
 from quartet.nbest.bleu import Bleu
-from quartet.nbest.counts import in_common
 from quartet.nbest.formats import FORMATS, IngestedLists, NBestFiles, read
-from quartet.nbest.formats.reading import ListEntry, collect, oriented
+from quartet.nbest.formats.ingest import ListEntry, collect, oriented
+from quartet.nbest.ingestion_counts import in_common
 from quartet.nbest.metrics import CountTable, Metric
 from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates, check_tunable
-from quartet.nbest.rescored import rescored_rows, write_rescored, write_texts
+from quartet.nbest.rescored_file import rescored_rows, write_rescored, write_texts
 from quartet.nbest.scores import score_lists, score_texts, texts_of
 from quartet.nbest.types import NBest
 from quartet.nbest.word_errors import WordErrorRate
@@ -104,7 +104,7 @@ class RescoredLists(Sequence[dict[str, Any]]):
         write_rescored(path, self.candidates, self.weight, self.given, frozenset(self.missing))
 
     def write_texts(self, texts: str | Path | None, references: str | Path | None = None) -> int:
-        """Write the transcripts that were chosen, as they were given: see `quartet.nbest.rescored.write_texts`."""
+        """Write the transcripts that were chosen, as they were given: see `quartet.nbest.rescored_file.write_texts`."""
         given = [one.reference for one in self.given]
         return write_texts(
             zip((row["transcript"] for row in self.records), given, strict=True), texts, references

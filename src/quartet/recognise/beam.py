@@ -27,7 +27,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from quartet.config.recognise import BeamConfig
-from quartet.recognise.lists import Translation, best_of_each_text
+from quartet.recognise.hypotheses import Translation, best_of_each_text
 from quartet.recognise.pairs import padded
 from quartet.recognise.translation import Translator, logits
 from quartet.recognise.vocabulary import PieceTokenizer

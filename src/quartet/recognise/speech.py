@@ -23,7 +23,7 @@ from typing import Protocol
 from quartet.config.recognise import RecogniserConfig
 from quartet.errors import InputError
 from quartet.recognise.audio import RATE, Samples, length, read_samples
-from quartet.recognise.lists import Transcript, best_of_each_text
+from quartet.recognise.hypotheses import Transcript, best_of_each_text
 from quartet.recognise.utterances import Utterance
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quartet.errors import InputError
-from quartet.pretrained import transformers
+from quartet.hugging_face import transformers
 from quartet.recognise.audio import RATE, Samples
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import Any
 from quartet.config.recognise import RecogniserConfig
 from quartet.errors import InputError
 from quartet.files import read_json
+from quartet.hugging_face import CONFIG, files_hash, local_files
 from quartet.nbest.formats.text_file import read_text
-from quartet.pretrained import CONFIG, files_hash, local_files
 from quartet.recognise.audio import Samples
-from quartet.recognise.lists import Transcript
+from quartet.recognise.hypotheses import Transcript
 from quartet.recognise.whisper import FEATURES, NOTHING, FeatureExtractor, choice, plain_text
 
 WEIGHTS, TOKENIZER = "model.bin", "tokenizer.json"

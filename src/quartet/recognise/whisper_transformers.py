@@ -9,7 +9,7 @@ import torch
 
 from quartet.config.recognise import RecogniserConfig
 from quartet.errors import InputError
-from quartet.pretrained import (
+from quartet.hugging_face import (
     files_hash,
     local_folder,
     model_files,
@@ -19,7 +19,7 @@ from quartet.pretrained import (
     transformers,
 )
 from quartet.recognise.audio import Samples
-from quartet.recognise.lists import Transcript
+from quartet.recognise.hypotheses import Transcript
 from quartet.recognise.whisper import (
     FEATURES,
     MULTILINGUAL_IDS,

@@ -32,8 +32,8 @@ from quartet.report.drawing import (
     shared_legend,
     style,
 )
-from quartet.report.errors import ERRORS
 from quartet.report.facts import RunFacts
+from quartet.report.list_metrics import ERRORS
 from quartet.report.order import set_rank, split_rank, system_rank
 from quartet.report.page import Report
 from quartet.results import INTACT, Result, system_name

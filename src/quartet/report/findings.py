@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from quartet.report import loss
 from quartet.report.blocks import durations, runtime
 from quartet.report.cells import Cell, apart
-from quartet.report.computed import MEASURES, is_part
-from quartet.report.errors import ERRORS
+from quartet.report.computed_cells import MEASURES, is_part
+from quartet.report.list_metrics import ERRORS
 from quartet.report.numbers import FORMATS, listing, nats
 from quartet.report.page import Report, code, named
 from quartet.report.spec import FindingSpec

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from quartet.report import computed, elsewhere
+from quartet.report import computed_cells, pretrained_models
 from quartet.report.numbers import FORMATS, NONE
 from quartet.report.page import Report, grid
 from quartet.report.published import beside
@@ -28,10 +28,10 @@ def section_lines(report: Report, name: str, section: SectionSpec) -> list[str]:
     Args:
         name: the table of the results.
     """
-    lines = [section.intro, "", *elsewhere.note(report, name)]
+    lines = [section.intro, "", *pretrained_models.note(report, name)]
     for part in section.body:
         if isinstance(part, BlockSpec):
-            lines += computed.BLOCKS[part.block](report)
+            lines += computed_cells.BLOCKS[part.block](report)
         else:
             lines += [line for table in tables(report, name, section, part) for line in table]
     for key, words in section.pictures.items():
@@ -65,7 +65,7 @@ def _wanted(dataset: str, spec: TableSpec, datasets: list[str]) -> bool:
     return (
         (not spec.sets or dataset in spec.sets)
         and dataset not in spec.without
-        and not computed.is_part(dataset, spec.parts, datasets)
+        and not computed_cells.is_part(dataset, spec.parts, datasets)
     )
 
 
@@ -77,7 +77,7 @@ def _table(
     groups: list[Group],
     values: dict[str, str],
 ) -> list[str]:
-    where = computed.TableContext(table, values)
+    where = computed_cells.TableContext(table, values)
     for metric, there in ((spec.given, True), (spec.missing, False)):
         if metric and there != any(report.systems(table, *group, [metric]) for group in groups):
             return []
@@ -99,7 +99,7 @@ def _table(
     ]
     if not systems:
         return []
-    above = {system for group in groups for system in report.systems(table, *group, computed.ENTROPY)}
+    above = {system for group in groups for system in report.systems(table, *group, computed_cells.ENTROPY)}
     shown = [*report.sorted(one for one in above if report.model(one) == spec.above), *systems]
     rows = [
         [report.label(system), *(_entry(report, where, column, system) for column in columns)]
@@ -108,7 +108,9 @@ def _table(
     lines = [f"{fill(spec.title, {'split': '', **values}).strip()}:", ""]
     lines += grid([spec.head, *(column.spec.filled(**column.values).head for column in columns)], rows)
     lines += report.caption("" if section.timed else section.interval, spec.unit)
-    return lines + [line for note in spec.notes for line in computed.NOTES[note](report, where, systems)]
+    return lines + [
+        line for note in spec.notes for line in computed_cells.NOTES[note](report, where, systems)
+    ]
 
 
 def _columns(spec: TableSpec, groups: list[Group], values: dict[str, str]) -> Iterator[TableColumn]:
@@ -122,8 +124,8 @@ def _columns(spec: TableSpec, groups: list[Group], values: dict[str, str]) -> It
         elif column.each == "sets":
             several = [{"for": dataset} for dataset in dict.fromkeys(dataset for dataset, _ in groups)]
         elif column.each == "lengths":
-            lengths = sorted((split for _, split in groups), key=computed.least_words)
-            several = [{"for": split, "words": computed.words(split)} for split in lengths]
+            lengths = sorted((split for _, split in groups), key=computed_cells.least_words)
+            several = [{"for": split, "words": computed_cells.words(split)} for split in lengths]
         else:
             several = [{"for": value} for value in column.each] if column.each else [{}]
         for more in several:
@@ -131,14 +133,14 @@ def _columns(spec: TableSpec, groups: list[Group], values: dict[str, str]) -> It
                 yield TableColumn(column, {**values, **more})
 
 
-def _entry(report: Report, where: computed.TableContext, column: TableColumn, system: str) -> str:
+def _entry(report: Report, where: computed_cells.TableContext, column: TableColumn, system: str) -> str:
     """What stands in a column for a system."""
     spec = column.spec.filled(**column.values)
     if spec.fact:
         model = report.facts.model(system)
         return NONE if model is None else model.told(spec.fact)
     if spec.computed:
-        return computed.CELLS[spec.computed](report, where, column.spec, system)
+        return computed_cells.CELLS[spec.computed](report, where, column.spec, system)
     if spec.paper:
         value = beside(spec.paper, spec.column, report.model(system), report.reading(system))
         return NONE if value is None else FORMATS["one"](value)

@@ -28,7 +28,7 @@ class ColumnSpec:
         bounds: whether its interval is shown.
         seeds: "largest": of several seeds the largest value, where a mean means nothing.
         fact: a field of `ModelFacts` in the place of a figure.
-        computed: a name of `quartet.report.computed.CELLS` in the place of a figure.
+        computed: a name of `quartet.report.computed_cells.CELLS` in the place of a figure.
         paper: a published table in the place of a figure, and `column` its column.
     """
 
@@ -90,7 +90,7 @@ class TableSpec:
         given, missing: a metric that the set must have, or must not have.
         head: of the first column.
         unit: of the items behind the figures.
-        notes: names of `quartet.report.computed.NOTES`: what is said of some of its rows.
+        notes: names of `quartet.report.computed_cells.NOTES`: what is said of some of its rows.
     """
 
     columns: tuple[ColumnSpec, ...]
@@ -116,7 +116,7 @@ class TableSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class BlockSpec:
-    """Lines that no table of systems makes: a name of `quartet.report.computed.BLOCKS`."""
+    """Lines that no table of systems makes: a name of `quartet.report.computed_cells.BLOCKS`."""
 
     block: str
 

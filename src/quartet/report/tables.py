@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from quartet.config.model import PREDICTS
-from quartet.report import elsewhere, scale
+from quartet.report import pretrained_models, scale
 from quartet.report.cells import Cells
 from quartet.report.facts import ListFacts, RunFacts
 from quartet.report.findings import sentences
@@ -270,7 +270,7 @@ def _run(report: Report) -> list[str]:
     lines += (
         [f"- Of these {named(aware)} also see sentence and paragraph positions (segments)."] if aware else []
     )
-    beside = elsewhere.described(report, report.cells.tables())
+    beside = pretrained_models.described(report, report.cells.tables())
     if beside:
         lines.append(
             f"- Beside them, trained elsewhere on other text and at another size: {listing(beside)}."

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from quartet.pretrained import transformers
+from quartet.hugging_face import transformers
 from quartet.runtime.systems import TimedSystem
 from quartet.scoring.language_model import LanguageModel
-from quartet.scoring.pretrained import PretrainedLM, load_pretrained
 from quartet.scoring.pretrained_inputs import PretrainedInputs, TargetOutputs
+from quartet.scoring.pretrained_lm import PretrainedLM, load_pretrained
 from quartet.scoring.windows import TextWindow
 from quartet.text.tokenizer import TextTokenizer
 

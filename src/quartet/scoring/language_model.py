@@ -25,10 +25,10 @@ from quartet.models.network import Network
 from quartet.models.transformer_xl import TransformerXL
 from quartet.objectives import OBJECTIVES
 from quartet.scoring.device import check_device
-from quartet.scoring.means import Progress, TextMeans
-from quartet.scoring.reading import LAYERS, Layer, NetworkReader
+from quartet.scoring.network_reader import LAYERS, Layer, NetworkReader
+from quartet.scoring.text_means import Progress, TextMeans
 from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_tokenizer
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 
 #: Of the products: ``bf16`` is quicker on a GPU, and less exact (docs/gpu.md).

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from quartet.scoring.replaced import with_forward
+from quartet.scoring.patched_module import with_forward
 
 
 def last_layer(body: nn.Module) -> nn.Module | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quartet.data.batch import Row
-from quartet.scoring.reading import TOKEN_BUDGET, Layer
+from quartet.scoring.network_reader import TOKEN_BUDGET, Layer
 from quartet.scoring.windows import TextWindow, budgeted, cut
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from quartet.tasks.blimp import data as blimp
 from quartet.tasks.classification.data import read_labelled
-from quartet.tasks.files import SetFormat
 from quartet.tasks.glue import data as glue
 from quartet.tasks.nli import data as nli
 from quartet.tasks.race import data as race
+from quartet.tasks.set_files import SetFormat
 from quartet.tasks.squad import data as squad
 from quartet.tasks.sts import data as sts
 from quartet.tasks.wordsim.data import read_word_pairs

@@ -20,7 +20,7 @@ from distributed import Client, Future, KilledWorker, WorkerPlugin, get_worker
 from distributed.comm import CommClosedError
 
 from quartet.errors import InputError
-from quartet.text.origin import code_and_libraries
+from quartet.text.code_version import code_and_libraries
 from quartet.text.parallel import AHEAD, ONE_CORE, WorkOutcome, attempt, ordered
 
 Item = TypeVar("Item")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, numbered_lines, sha256, write_json
 from quartet.text.documents import parse_segmented
-from quartet.text.resumed import Arrays, ResumableWork, packed, resume_folder, unpacked
+from quartet.text.resumable_work import Arrays, ResumableWork, packed, resume_folder, unpacked
 from quartet.text.split import SPLITS
 from quartet.text.tokenizer import TextTokenizer
 

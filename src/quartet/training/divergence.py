@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from quartet.errors import InputError
-from quartet.training import processes
+from quartet.training import distributed
 
 #: A loss has jumped where it is above the mean of those before it, of steps of its kind, by so many times their noise
 #: (the root of half the mean square of the differences from one to the next, which a loss that falls leaves small), ...
@@ -137,7 +137,7 @@ class DivergenceWatch:
             InputError: it is NaN or infinite.
         """
         given = [(name, each, each.grad) for name, each in parameters if each.grad is not None]
-        norms = processes.whole(torch.stack(torch._foreach_norm([grad for _, _, grad in given])))
+        norms = distributed.whole(torch.stack(torch._foreach_norm([grad for _, _, grad in given])))
         norm = torch.linalg.vector_norm(norms)
         self._unseen.append(_Gradient(norm, norms, [name for name, _, _ in given], step))
         if (step + 1) % self.together == 0:
@@ -162,7 +162,7 @@ class DivergenceWatch:
             for value, each in zip(values, unseen, strict=True)
             if isinstance(each, _Loss)
         ]
-        summed = iter(processes.summed([number for found in losses for number in found]))
+        summed = iter(distributed.summed([number for found in losses for number in found]))
         for value, each in zip(values, unseen, strict=True):
             if isinstance(each, _Gradient):
                 if not math.isfinite(value):

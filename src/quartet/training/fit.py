@@ -27,9 +27,9 @@ from quartet.models.architectures import build_for
 from quartet.models.network import Network
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import LabelledBatch
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training import processes, randomness
+from quartet.training import distributed, randomness
 from quartet.training.callbacks import (
     MetricReporter,
     PlainFileCheckpointIO,
@@ -39,10 +39,10 @@ from quartet.training.callbacks import (
     StepClock,
     StepProgress,
 )
+from quartet.training.distributed import Machine
 from quartet.training.from_bert import BertInitialisation, fill
 from quartet.training.loader import AHEAD, Loader
 from quartet.training.module import PretrainingModule
-from quartet.training.processes import Machine
 
 #: One process on one device.
 ONE = Machine()
@@ -124,9 +124,9 @@ class _TrainingBatches(IterableDataset[LabelledBatch]):
     def __iter__(self) -> Iterator[LabelledBatch]:
         for step in itertools.count(self.start):
             batch = self.source.batch(step)
-            pieces = processes.count() * self.rounds
+            pieces = distributed.count() * self.rounds
             parts = [batch] if pieces == 1 else batch.split(pieces, self.trim)
-            first = processes.rank() * self.rounds
+            first = distributed.rank() * self.rounds
             for part in parts[first : first + self.rounds]:
                 yield self.label(part, step)
 
@@ -144,8 +144,8 @@ class _ValidationBatches(IterableDataset[LabelledBatch]):
 
     def __iter__(self) -> Iterator[LabelledBatch]:
         for step in range(self.count):
-            batch, count = self.source.batch(step), processes.count()
-            yield self.label(batch if count == 1 else batch.split(count)[processes.rank()], step)
+            batch, count = self.source.batch(step), distributed.count()
+            yield self.label(batch if count == 1 else batch.split(count)[distributed.rank()], step)
 
 
 def set_precision(precision: str, device: str) -> Literal["32-true", "bf16-mixed", "16-mixed"]:
@@ -326,12 +326,12 @@ def fit(
         trainer.validate(module, validation, verbose=False)
         module.curve[-1] = (training.steps, module.curve[-1][1])
     seconds = time.perf_counter() - begun
-    if processes.is_sharded(network):
-        trained = processes.weights(network)
+    if distributed.is_sharded(network):
+        trained = distributed.weights(network)
         network = build_for(model, tokenizer)
         if trained:
             network.load_state_dict(trained)
-    run = processes.summed([module.tokens, module.targets, module.pairs, module.places])
+    run = distributed.summed([module.tokens, module.targets, module.pairs, module.places])
     tokens, targets, pairs, places = (int(value) for value in run)
     return TrainedNetwork(
         network.eval().cpu(),

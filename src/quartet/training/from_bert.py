@@ -15,12 +15,12 @@ from torch import Tensor, nn
 
 from quartet.config.model import ModelConfig
 from quartet.errors import InputError
+from quartet.hugging_face import content_hash, local_folder, model_type, open_model
 from quartet.models.attention import PostNormLayer
 from quartet.models.encoder import Encoder
 from quartet.models.heads import VocabularyHead
 from quartet.models.network import Network
 from quartet.models.tta import TTA
-from quartet.pretrained import content_hash, local_folder, model_type, open_model
 from quartet.text.pretrained_vocabulary import read_source
 from quartet.text.tokenizer import TextTokenizer
 
@@ -44,7 +44,7 @@ class BertInitialisation:
 
     Attributes:
         reference: the folder or the name on the hub.
-        content: SHA-256 of the BERT's files, see :func:`quartet.pretrained.content_hash`.
+        content: SHA-256 of the BERT's files, see :func:`quartet.hugging_face.content_hash`.
         rows, vocabulary: token embeddings found among BERT's pieces, of all of ours.
         layers, bert_layers: layers taken (the first ones), of all of BERT's.
     """
@@ -73,7 +73,7 @@ def fill(network: Network, tokenizer: TextTokenizer, reference: str) -> BertInit
     Args:
         network: of architecture ``tta``, or ``encoder`` with objective ``mlm``, as ``init_from`` demands.
         tokenizer: the network's own.
-        reference: see :mod:`quartet.pretrained`.
+        reference: see :mod:`quartet.hugging_face`.
 
     Raises:
         InputError: there is no such model, it is no BERT with a masked-language-model head, or its sizes are not those

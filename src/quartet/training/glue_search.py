@@ -20,8 +20,8 @@ from quartet.scoring.language_model import LanguageModel
 from quartet.statistics.intervals import Floats
 from quartet.tasks.glue.data import TASKS, GlueExample, GlueSet
 from quartet.tasks.glue.metrics import gold_of, overall
-from quartet.training.glue import LabelledRow, Predictions, fine_tune
-from quartet.training.kept import tuning_code
+from quartet.training.glue_model import LabelledRow, Predictions, fine_tune
+from quartet.training.tuned_weights import tuning_code
 from quartet.training.tuning import TuningSettings
 
 

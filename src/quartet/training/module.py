@@ -11,10 +11,10 @@ from quartet.config.training import TrainingConfig
 from quartet.data.batch import part_edges
 from quartet.models.network import Memory, Network
 from quartet.objectives.base import LabelledBatch, Objective
-from quartet.training import processes, randomness
+from quartet.training import distributed, randomness
+from quartet.training.distributed import Machine
 from quartet.training.divergence import METRIC, REMEDY, SEEN_TOGETHER, DivergenceWatch, WatchedModule
 from quartet.training.optim import build_optimiser
-from quartet.training.processes import Machine
 
 
 class PretrainingModule(WatchedModule):
@@ -108,12 +108,12 @@ class PretrainingModule(WatchedModule):
         self.validation_targets += len(labelled.targets_N)
 
     def on_validation_epoch_end(self) -> None:
-        loss, targets = processes.summed([float(self._validation_sum), self.validation_targets])
+        loss, targets = distributed.summed([float(self._validation_sum), self.validation_targets])
         self.validation_targets = int(targets)
         value = loss / max(1, self.validation_targets)
         self.watch.validation(value, self.global_step)
         if not self.curve or value < min(loss for _, loss in self.curve):
-            self.best = processes.weights(self.network)
+            self.best = distributed.weights(self.network)
         if not self.curve or self.curve[-1][0] != self.global_step:
             self.curve.append((self.global_step, value))
         self.log("validation_loss", value, prog_bar=True)
@@ -125,8 +125,8 @@ class PretrainingModule(WatchedModule):
 
     def configure_model(self) -> None:
         """Lightning calls it before each fit and validation; under ``fsdp`` there is a mesh of devices by then."""
-        if self.device_mesh is not None and not processes.is_sharded(self.network):
-            processes.shard(self.network, self.device_mesh["data_parallel"])
+        if self.device_mesh is not None and not distributed.is_sharded(self.network):
+            distributed.shard(self.network, self.device_mesh["data_parallel"])
 
     def configure_optimizers(self) -> Any:
         optimiser, scheduler = build_optimiser(self.network, self.config)
@@ -139,10 +139,10 @@ class PretrainingModule(WatchedModule):
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """The memory is kept whole, its rows in their order: another number of processes may go on with it."""
-        (tokens,) = processes.summed([self.tokens])
+        (tokens,) = distributed.summed([self.tokens])
         memories = [memory for _, memory in sorted(self._memory.items()) if memory is not None]
         own = [[memory.hidden_LBMD.cpu(), memory.positions_BMP.cpu()] for memory in memories]
-        parts = [part for parts in processes.collected(own) for part in parts]
+        parts = [part for parts in distributed.collected(own) for part in parts]
         checkpoint["quartet"] = {
             "curve": [list(point) for point in self.curve],
             "best": self.best,
@@ -154,7 +154,7 @@ class PretrainingModule(WatchedModule):
             "rounds": self.rounds,
             "watch": self.watch.state(),
         }
-        if not processes.is_sharded(self.network):
+        if not distributed.is_sharded(self.network):
             places = {parameter: place for place, parameter in enumerate(self.parameters())}
             (optimiser,) = self.trainer.optimizers
             groups = [[places[each] for each in group["params"]] for group in optimiser.param_groups]
@@ -169,7 +169,7 @@ class PretrainingModule(WatchedModule):
         if state["memory"]:
             hidden_LBMD, positions_BMP = state["memory"]
             edges = part_edges(len(positions_BMP), self._pieces)
-            own = range(processes.rank() * self.rounds, (processes.rank() + 1) * self.rounds)
+            own = range(distributed.rank() * self.rounds, (distributed.rank() + 1) * self.rounds)
             self._memory = {
                 part: Memory(hidden_LBMD[:, slice(*edges[part])], positions_BMP[slice(*edges[part])])
                 for part in own

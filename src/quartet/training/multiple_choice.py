@@ -16,15 +16,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.data.batch import Batch, Row, Tensors, collate
-from quartet.data.joined import joined
+from quartet.data.joined_texts import joined
 from quartet.data.passages import Passage, Spans, in_paragraph, read_passages, sentence_row
 from quartet.data.question_windows import SPECIALS
 from quartet.kernels.dropout import Dropout
 from quartet.scoring.language_model import LanguageModel
-from quartet.scoring.reading import token_budget
+from quartet.scoring.network_reader import token_budget
 from quartet.tasks.race.data import ChoiceQuestion
-from quartet.training.joining import frame
-from quartet.training.kept import kept
+from quartet.training.special_tokens import frame
+from quartet.training.tuned_weights import kept
 from quartet.training.tuning import Progress, TaskModel, TuningSettings, seeded, tune
 
 
@@ -164,7 +164,7 @@ def tuned_chooser(
     """A copy of the model, fine-tuned on questions.
 
     Args:
-        resume: where the tuned weights are kept, see :func:`quartet.training.kept.kept`.
+        resume: where the tuned weights are kept, see :func:`quartet.training.tuned_weights.kept`.
         progress: called with the steps done and all steps.
 
     Raises:

@@ -22,7 +22,7 @@ from quartet.data.batch import Batch, Tensors
 from quartet.models.architectures import build_for
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.tokenizer import is_own
-from quartet.training.kept import kept
+from quartet.training.tuned_weights import kept
 from quartet.training.tuning import Progress, TaskModel, TuningSettings, seeded, tune
 
 #: Two sentences and the number of their label.
@@ -121,7 +121,7 @@ def tuned(
     Args:
         classes: how many labels there are.
         max_length: tokens that are read of a sentence in training, specials included; None: the model's.
-        resume: where the tuned weights are kept, see :func:`quartet.training.kept.kept`.
+        resume: where the tuned weights are kept, see :func:`quartet.training.tuned_weights.kept`.
         progress: called with the steps done and all steps.
 
     Raises:

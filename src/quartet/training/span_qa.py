@@ -20,11 +20,11 @@ from quartet.data.batch import Batch, Tensors, collate
 from quartet.data.passages import Spans, read_passages
 from quartet.data.question_windows import SPECIALS, QuestionWindow, windows
 from quartet.scoring.language_model import LanguageModel
-from quartet.scoring.reading import token_budget
+from quartet.scoring.network_reader import token_budget
 from quartet.tasks.squad.data import SpanQuestion
 from quartet.tasks.squad.metrics import SpanPrediction
-from quartet.training.joining import frame
-from quartet.training.kept import kept
+from quartet.training.special_tokens import frame
+from quartet.training.tuned_weights import kept
 from quartet.training.tuning import Progress, TaskModel, TuningSettings, seeded, tune
 
 
@@ -140,7 +140,7 @@ def tuned_reader(
     """A copy of the model, fine-tuned on windows.
 
     Args:
-        resume: where the tuned weights are kept, see :func:`quartet.training.kept.kept`.
+        resume: where the tuned weights are kept, see :func:`quartet.training.tuned_weights.kept`.
         progress: called with the steps done and all steps.
 
     Raises:

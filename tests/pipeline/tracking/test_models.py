@@ -21,7 +21,7 @@ from pipeline.tracking.stage import stage_run
 from pipeline.tracking.summary import earlier_name, settings_of
 from quartet.files import write_json
 from quartet.results import Measure, Result, rows_of, write_results
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.named import named
 from tests.scoring.test_language_model import random_model, save

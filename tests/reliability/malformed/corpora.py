@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from quartet.text.plain import read_text
-from quartet.text.segmented import segment_corpus
+from quartet.text.segmentation import segment_corpus
 from quartet.text.split import HeldOutShares
 from quartet.text.wikipedia import MAX_PAGE_CHARACTERS, read_wikipedia
 from tests.reliability.malformed.case import Case

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from quartet.scoring.cache import ScoreCache
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from tests.reliability.malformed.case import Case, as_json, without
 from tests.small_corpus import encode_small
 

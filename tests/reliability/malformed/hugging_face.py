@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import load, save
 
-from quartet.scoring.pretrained import load_pretrained
+from quartet.scoring.pretrained_lm import load_pretrained
 from tests.bert import save_bert
 from tests.reliability.malformed.case import Case, as_json, without
 

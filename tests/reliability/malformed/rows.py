@@ -23,7 +23,7 @@ from ruamel.yaml import YAML
 import quartet
 from pipeline.fetch import fetched
 from quartet.nbest.formats import NBestFiles, read
-from quartet.nbest.rescored import read_rescored
+from quartet.nbest.rescored_file import read_rescored
 from quartet.ngram.arpa import read_sizes
 from quartet.ngram.score import open_arpa
 from quartet.recognise.pairs import read_parallel

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from benchmarks.peers import card
+from benchmarks.peers import paper_utilisation
 from benchmarks.peers.models import SHAPES
 from benchmarks.peers.setup import Setup
 from quartet.kernels import cross_entropy
 from tests.small_corpus import documents
 
 
-@pytest.mark.parametrize("group", card.GROUPS)
+@pytest.mark.parametrize("group", paper_utilisation.GROUPS)
 def test_a_group_is_trained_plain_and_compiled(
     group: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -22,8 +22,8 @@ def test_a_group_is_trained_plain_and_compiled(
     asked: list[bool | None] = []
     monkeypatch.setattr(torch.nn.Module, "compile", lambda module, dynamic: asked.append(dynamic))
     monkeypatch.setattr(cross_entropy, "_compiled_tile", lambda: cross_entropy._of_tile)
-    monkeypatch.setattr(card, "WARM", 1)
-    monkeypatch.setattr(card, "TIMED", 2)
+    monkeypatch.setattr(paper_utilisation, "WARM", 1)
+    monkeypatch.setattr(paper_utilisation, "TIMED", 2)
     sentences = [text for document in documents(60, 1) for text in document.sentences]
     setup = Setup(
         sentences=sentences,
@@ -42,8 +42,8 @@ def test_a_group_is_trained_plain_and_compiled(
         precisions=["fp32"],
         rounds=1,
     )
-    found = card.STUDIES[group](setup)
-    trainings = card.GROUPS[group](True)
+    found = paper_utilisation.STUDIES[group](setup)
+    trainings = paper_utilisation.GROUPS[group](True)
     assert len(found.figures) == 2 * len(trainings) == len(found.seconds)
     assert asked == [True] * len(trainings), "one layer each, and only where it is asked for"
     for figure in found.figures:

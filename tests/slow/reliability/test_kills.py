@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import mend
+from pipeline import repair_dvc_files
 from pipeline.tracking.mlflow import ExperimentStore
 from quartet.errors import InputError
 from quartet.files import TEMPORARY, sha256
@@ -150,18 +150,18 @@ def test_what_a_killed_dvc_left_unreadable_is_removed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = (Path("dvc.lock"), Path(".dvc/tmp/rwlock"))
-    mend.mend()
+    repair_dvc_files.repair_dvc_files()
     assert all(path.is_file() for path in files) and not capsys.readouterr().err
     second = LOCKED.index("  segment")
     for content in ("", *(LOCKED[: second + len(cut)] for cut in ("  segment@a:", "  segment@a:\n    cm"))):
         Path("dvc.lock").write_text(content)
         Path(".dvc/tmp/rwlock").write_text('{"read": {')
-        mend.mend()
+        repair_dvc_files.repair_dvc_files()
         assert not any(path.exists() for path in files), content
         assert capsys.readouterr().err.count("removed, a DVC that was killed") == 2
     for content in (LOCKED[:second], LOCKED[:second] + "  segment@a:\n    cmd: python -m st"):
         Path("dvc.lock").write_text(content)
-        mend.mend()
+        repair_dvc_files.repair_dvc_files()
         assert Path("dvc.lock").is_file(), "DVC reads it, and takes the rest from its cache of runs"
 
 
@@ -175,12 +175,12 @@ def test_the_conflicts_of_a_merge_are_named_and_left(folder: Path, temporary: bo
     conflict = f"{LOCKED[:second]}<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> other\n"
     Path("dvc.lock").write_text(conflict)
     with pytest.raises(InputError, match=rf"dvc\.lock:{LOCKED[:second].count(chr(10)) + 1}: "):
-        mend.mend()
+        repair_dvc_files.repair_dvc_files()
     assert Path("dvc.lock").read_text() == conflict
     Path("dvc.lock").write_text(LOCKED)
     Path("params.yaml").write_text("<<<<<<< HEAD\nseeds: [1]\n=======\nseeds: [2]\n>>>>>>> other\n")
     with pytest.raises(InputError, match=r"params\.yaml:1: "):
-        mend.mend()
+        repair_dvc_files.repair_dvc_files()
 
 
 def test_nothing_is_mended_while_a_dvc_is_at_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,10 +193,10 @@ def test_nothing_is_mended_while_a_dvc_is_at_work(folder: Path, monkeypatch: pyt
         [sys.executable, "-c", command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder
     )
     assert other.stdout is not None and other.stdout.read(1) == b"1"
-    mend.mend()
+    repair_dvc_files.repair_dvc_files()
     assert Path("dvc.lock").is_file()
     other.communicate(b"\n")
-    mend.mend()
+    repair_dvc_files.repair_dvc_files()
     assert not Path("dvc.lock").exists()
 
 
@@ -225,8 +225,10 @@ def test_without_dvc_lock_the_outputs_come_from_dvcs_cache_of_runs(tmp_path: Pat
     lock = tmp_path / "here" / "dvc.lock"
     whole = lock.read_text()
     lock.write_text("")
-    assert python("dvc", "repro") != 0, "if DVC can do without, pipeline/mend.py is no longer needed"
-    assert python("pipeline.mend") == 0
+    assert python("dvc", "repro") != 0, (
+        "if DVC can do without, pipeline/repair_dvc_files.py is no longer needed"
+    )
+    assert python("pipeline.repair_dvc_files") == 0
     assert python("dvc", "repro") == 0
     assert (tmp_path / "here" / "out.txt").read_text() == made
     assert lock.read_text() == whole

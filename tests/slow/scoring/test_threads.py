@@ -19,7 +19,7 @@ import quartet
 from quartet.export.writing import export
 from quartet.scoring.cache import ScoreCache
 from quartet.scoring.engine import TextScorer, score_all
-from quartet.scoring.pretrained import PretrainedLM
+from quartet.scoring.pretrained_lm import PretrainedLM
 from tests.bert import save_bert, save_bert_tokenizer, save_byte_level, transformers
 from tests.models.shapes import VARIANTS
 from tests.ngram.test_score import TEXTS as POTTER

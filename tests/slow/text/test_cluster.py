@@ -15,17 +15,17 @@ from typing import Any
 import pytest
 
 from quartet.errors import InputError
-from quartet.text import encoding, segmented
+from quartet.text import encoding, segmentation
 from quartet.text.encoding import encode_corpus
 from quartet.text.parallel import AHEAD, in_order
 from quartet.text.plain import draft_text
-from quartet.text.segmented import segment_corpus
+from quartet.text.segmentation import segment_corpus
 from quartet.text.split import HeldOutShares
 from quartet.text.tokenizer import train_tokenizer
 from tests.imports import ROOT
 from tests.text import corpus
 from tests.text.test_parallel import work
-from tests.text.test_segmented import contents
+from tests.text.test_segmentation import contents
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def test_a_part_that_ends_every_worker_is_a_line_that_says_so(
 
 
 def test_a_cluster_changes_no_byte(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segmented, "BATCH_CHARACTERS", 2000)
+    monkeypatch.setattr(segmentation, "BATCH_CHARACTERS", 2000)
     monkeypatch.setattr(encoding, "BATCH_BYTES", 2000)
     monkeypatch.chdir(tmp_path)
     for number, document in enumerate(corpus.documents(12)):

@@ -17,7 +17,7 @@ from benchmarks.memory import made_up
 from quartet.text import encoding
 from quartet.text.documents import SentencesOf
 from quartet.text.encoding import encode_corpus
-from quartet.text.segmented import segment_corpus
+from quartet.text.segmentation import segment_corpus
 from quartet.text.split import HeldOutShares
 from quartet.text.tokenizer import train_tokenizer
 encoding.BATCH_TOKENS = 1 << 16

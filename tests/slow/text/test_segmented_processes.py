@@ -14,11 +14,11 @@ import pytest
 from quartet.errors import InputError
 from quartet.text.encoding import encode_corpus
 from quartet.text.plain import draft_text
-from quartet.text.segmented import segment_corpus
+from quartet.text.segmentation import segment_corpus
 from quartet.text.tokenizer import train_tokenizer
 from tests.imports import ROOT
 from tests.text import corpus
-from tests.text.test_segmented import SHARES, contents, many_parts, source  # noqa: F401 - fixtures
+from tests.text.test_segmentation import SHARES, contents, many_parts, source  # noqa: F401 - fixtures
 
 
 @pytest.mark.usefixtures("many_parts")
@@ -70,7 +70,7 @@ import sys
 from pathlib import Path
 from quartet.text.documents import SentencesOf
 from quartet.text.encoding import encode_corpus
-from quartet.text.segmented import segment_corpus
+from quartet.text.segmentation import segment_corpus
 from quartet.text.split import HeldOutShares
 from quartet.text.tokenizer import train_tokenizer
 from tests.imports import ROOT

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from quartet.config.finetuning import Pooling
-from tests.training.test_glue import Small, accuracy, model_of, toy
+from tests.training.test_glue_model import Small, accuracy, model_of, toy
 
 
 @pytest.mark.parametrize(

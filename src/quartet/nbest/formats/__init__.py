@@ -20,7 +20,7 @@ from quartet.nbest.formats import (
     references,
     text_file,
 )
-from quartet.nbest.formats.reading import (
+from quartet.nbest.formats.ingest import (
     IngestedLists,
     NBestFiles,
     NBestFormat,

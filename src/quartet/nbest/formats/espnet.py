@@ -15,7 +15,7 @@ from typing import Any
 
 from quartet.errors import InputError
 from quartet.nbest.formats import strict, text_file
-from quartet.nbest.formats.reading import ListEntry, NBestFiles
+from quartet.nbest.formats.ingest import ListEntry, NBestFiles
 from quartet.nbest.types import Hypothesis, NBest
 
 WORD_START = "\u2581"

@@ -15,7 +15,7 @@ from typing import Any
 from quartet.errors import InputError
 from quartet.files import write_jsonl
 from quartet.nbest.formats import strict, text_file
-from quartet.nbest.formats.reading import ListEntry, NBestFiles, collect
+from quartet.nbest.formats.ingest import ListEntry, NBestFiles, collect
 from quartet.nbest.types import NBest
 
 LIST_KEYS = ("utt", "ref", "hypotheses", "meta")

@@ -16,7 +16,7 @@ from typing import Any
 
 from quartet.errors import InputError
 from quartet.nbest.formats import strict, text_file
-from quartet.nbest.formats.reading import ListEntry, NBestFiles
+from quartet.nbest.formats.ingest import ListEntry, NBestFiles
 from quartet.nbest.types import NBest
 
 HYPOTHESIS_KEY = re.compile(r"hyp_([1-9][0-9]{0,8})")

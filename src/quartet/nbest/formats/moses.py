@@ -19,7 +19,7 @@ from pathlib import Path
 
 from quartet.errors import InputError
 from quartet.nbest.formats import text_file
-from quartet.nbest.formats.reading import ListEntry, NBestFiles
+from quartet.nbest.formats.ingest import ListEntry, NBestFiles
 from quartet.nbest.types import Hypothesis, NBest
 
 SEPARATOR = "|||"

@@ -6,7 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from quartet.report import elsewhere
+from quartet.report import pretrained_models
 from quartet.report.numbers import NONE, general, listing
 from quartet.report.page import Report, anchor, code, grid
 from quartet.report.papers.exhibit import Exhibit, exhibits
@@ -65,7 +65,7 @@ def contrasts(report: Report, exhibit: Exhibit) -> list[Contrast]:
                     first=name,
                     headline=f"{contrast.headline}: {code(name)}, trained on other text and at another size",
                 )
-                for name in elsewhere.likes_of_tta(report)
+                for name in pretrained_models.likes_of_tta(report)
             ]
     return found
 

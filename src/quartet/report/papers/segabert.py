@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quartet.report.blocks import glue
+from quartet.report.blocks import glue_table
 from quartet.report.cells import Cell
 from quartet.report.numbers import fixed
 from quartet.report.page import Report, code
@@ -40,13 +40,13 @@ def glue_test(report: Report) -> list[Series]:
 
 def _glue(report: Report, split: str) -> list[Series]:
     """The metric of the paper's average on each set, and on each part of one."""
-    table = published().tables[glue.PAPERS[split]]
+    table = published().tables[glue_table.PAPERS[split]]
     found = []
-    for (head, name, part, metric), column in zip(glue.COLUMNS, table.columns, strict=False):
-        for dataset in report.datasets(glue.TABLE):
+    for (head, name, part, metric), column in zip(glue_table.COLUMNS, table.columns, strict=False):
+        for dataset in report.datasets(glue_table.TABLE):
             if dataset.partition("-")[0] == name:
-                ours = _two(report, glue.TABLE, dataset, f"{split}{part}", metric)
-                on = f"{code(dataset)} {split}, {glue.METRICS[metric]} × 100"
+                ours = _two(report, glue_table.TABLE, dataset, f"{split}{part}", metric)
+                on = f"{code(dataset)} {split}, {glue_table.METRICS[metric]} × 100"
                 printed = _printed(table.get(PLAIN, column), table.get(AWARE, column))
                 found.append(_series(on, f"{head} {split}", ours, printed, dataset == name))
     return [series for series in found if series.ours]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
-from quartet.report import elsewhere
+from quartet.report import pretrained_models
 from quartet.report.blocks import runtime
 from quartet.report.cells import Cell
-from quartet.report.errors import ERRORS
+from quartet.report.list_metrics import ERRORS
 from quartet.report.numbers import difference, fixed, milliseconds, perplexity, wer
 from quartet.report.page import Report, code
 from quartet.report.papers.series import FigureLevel, Series, present, scaled
@@ -49,7 +49,7 @@ def _reranked(report: Report, metric: str, name: str, known: dict[str, str], oth
         if not ours:
             continue
         column = known.get(dataset, otherwise)
-        trained = elsewhere.likes_of_tta(report)
+        trained = pretrained_models.likes_of_tta(report)
         value = table.get("tta", column)
         printed = {} if value is None else {name: value for name in trained if name in ours}
 
@@ -118,7 +118,7 @@ def sick(report: Report) -> list[Series]:
 
 def _similarity(report: Report, dataset: str, split: str, name: str, part: str) -> Series | None:
     table = published().tables[name]
-    likes = elsewhere.likes_of_tta(report)  # beside the row of the paper's T-TA
+    likes = pretrained_models.likes_of_tta(report)  # beside the row of the paper's T-TA
     ours, printed = {}, {}
     for system, cell in report.figures(SIMILARITY, dataset, split, "pearson").items():
         model = report.model(system)

@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from quartet.errors import InputError
-from quartet.tasks.files import LARGEST, SetFormat, decoded, json_objects, json_rows, parquet_rows, text_of
+from quartet.tasks.set_files import (
+    LARGEST,
+    SetFormat,
+    decoded,
+    json_objects,
+    json_rows,
+    parquet_rows,
+    text_of,
+)
 
 #: The 67 paradigms by the twelve phenomena of the paper's tables.
 PHENOMENA: dict[str, tuple[str, ...]] = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quartet.errors import InputError
-from quartet.tasks.files import text_lines
+from quartet.tasks.set_files import text_lines
 
 LABEL_PREFIX = "__label__"
 

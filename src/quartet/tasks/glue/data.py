@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from quartet.errors import InputError
-from quartet.tasks.files import (
+from quartet.tasks.set_files import (
     DIGITS,
     FileRow,
     SetFormat,

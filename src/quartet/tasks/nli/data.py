@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from quartet.errors import InputError
-from quartet.tasks.files import (
+from quartet.tasks.set_files import (
     FileRow,
     SetFormat,
     cells,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from quartet.errors import InputError
-from quartet.tasks.files import SetFormat, json_document, json_rows, label_of, parquet_rows, text_of
+from quartet.tasks.set_files import SetFormat, json_document, json_rows, label_of, parquet_rows, text_of
 
 #: Options by their letters.
 LETTERS = ("A", "B", "C", "D")

@@ -13,7 +13,7 @@ import numpy as np
 
 from quartet.errors import InputError
 from quartet.statistics.intervals import Floats, Ints
-from quartet.tasks.files import (
+from quartet.tasks.set_files import (
     SetFormat,
     cells,
     csv_cells,

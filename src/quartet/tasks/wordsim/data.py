@@ -9,7 +9,7 @@ import numpy as np
 
 from quartet.errors import InputError
 from quartet.statistics.intervals import Floats
-from quartet.tasks.files import number_of, text_lines
+from quartet.tasks.set_files import number_of, text_lines
 
 
 @dataclass(frozen=True)

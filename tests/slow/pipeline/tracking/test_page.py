@@ -14,7 +14,7 @@ from pipeline.settings import read_params
 from pipeline.tracking.mlflow import DATABASE
 from pipeline.tracking.runs import tell
 from quartet.results import Measure, rows_of
-from quartet.text.encoded import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.imports import ROOT
 from tests.pipeline.tracking.test_models import train

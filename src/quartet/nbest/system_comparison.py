@@ -1,0 +1,143 @@
+"""Two systems on the same lists: who is better where, which words changed, and how sure the difference is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+
+from quartet.errors import InputError
+from quartet.nbest.metrics import Metric
+from quartet.nbest.rerank import Selection
+from quartet.nbest.rescored_file import RescoredLine
+from quartet.nbest.significance import PairedComparison, measure, paired_bootstrap
+from quartet.nbest.word_errors import words
+from quartet.results import Measure
+
+
+@dataclass(frozen=True)
+class WordChanges:
+    """Words of the references that only one of two systems has right.
+
+    Attributes:
+        fixed: right in b alone; by (what a has in its place, "" where nothing; the word), how often.
+        broken: right in a alone; by (the word; what b has in its place).
+        added, dropped: words that stand for none of the reference, more in b and fewer in b, over all utterances.
+    """
+
+    fixed: Counter[tuple[str, str]]
+    broken: Counter[tuple[str, str]]
+    added: int
+    dropped: int
+
+
+@dataclass(frozen=True)
+class SystemComparison:
+    """System b against system a.
+
+    Attributes:
+        utterances: how many have a reference; the others are left out of everything below.
+        without_reference: these others.
+        a, b: their figures, each with its interval.
+        comparison: b minus a.
+        wins, losses, ties: utterances where b is better, worse, as good, by themselves (see `Metric.merit`).
+        same: utterances for which both chose the same text.
+        words: what changed.
+    """
+
+    utterances: int
+    without_reference: int
+    a: Measure
+    b: Measure
+    comparison: PairedComparison
+    wins: int
+    losses: int
+    ties: int
+    same: int
+    words: WordChanges
+
+
+def compare(
+    a: Sequence[RescoredLine], b: Sequence[RescoredLine], metric: Metric, samples: int, seed: int
+) -> SystemComparison:
+    """Compare the choices of two systems for the same utterances, in whichever order each wrote them.
+
+    Raises:
+        InputError: an utterance or a reference of the one is not that of the other, or there is no reference.
+    """
+    pairs = _pairs(a, b)
+    known = [(reference, ours, theirs) for reference, ours, theirs in pairs if reference is not None]
+    if not known:
+        raise InputError("the two results", "no utterance has a reference", "rescore with --references")
+    counts = np.stack([metric.counts(reference, [ours, theirs]) for reference, ours, theirs in known])
+    chosen = np.zeros(len(known), dtype=np.int64)
+    selections = [Selection(chosen, counts[:, place], metric) for place in (0, 1)]
+    gains = metric.merit(counts[:, 1]) - metric.merit(counts[:, 0])
+    first, second = (measure(selection, samples, seed) for selection in selections)
+    return SystemComparison(
+        utterances=len(known),
+        without_reference=len(pairs) - len(known),
+        a=first,
+        b=second,
+        comparison=paired_bootstrap(selections[1], selections[0], samples, seed),
+        wins=int((gains > 0).sum()),
+        losses=int((gains < 0).sum()),
+        ties=int((gains == 0).sum()),
+        same=sum(ours == theirs for _, ours, theirs in known),
+        words=changed_words(known),
+    )
+
+
+def changed_words(texts: Sequence[tuple[str, str, str]]) -> WordChanges:
+    """Word by word along each reference, from (reference, a's text, b's text)."""
+    fixed: Counter[tuple[str, str]] = Counter()
+    broken: Counter[tuple[str, str]] = Counter()
+    added = dropped = 0
+    for reference, ours, theirs in texts:
+        target = words(reference)
+        (a, extra_a), (b, extra_b) = _along(target, words(ours)), _along(target, words(theirs))
+        for word, in_a, in_b in zip(target, a, b, strict=True):
+            if in_a != word == in_b:
+                fixed[in_a, word] += 1
+            elif in_a == word != in_b:
+                broken[word, in_b] += 1
+        added += max(0, extra_b - extra_a)
+        dropped += max(0, extra_a - extra_b)
+    return WordChanges(fixed, broken, added, dropped)
+
+
+def _along(target: list[str], text: list[str]) -> tuple[list[str], int]:
+    """What a text has in the place of each word of the reference, and how many words it has beside them."""
+    found = [""] * len(target)
+    extra = 0
+    for step in Levenshtein.opcodes(target, text):
+        if step.tag == "insert":
+            extra += step.dest_end - step.dest_start
+        elif step.tag != "delete":
+            found[step.src_start : step.src_end] = text[step.dest_start : step.dest_end]
+    return found, extra
+
+
+def _pairs(a: Sequence[RescoredLine], b: Sequence[RescoredLine]) -> list[tuple[str | None, str, str]]:
+    """(reference, a's choice, b's choice) of each utterance, in the order of a."""
+    others = {one.utterance: one for one in b}
+    own = {one.utterance for one in a}
+    for one in b:
+        if one.utterance not in own:
+            raise InputError(f'utterance "{one.utterance}"', "only the second result has it")
+    pairs = []
+    for one in a:
+        other = others.get(one.utterance)
+        if other is None:
+            raise InputError(f'utterance "{one.utterance}"', "only the first result has it")
+        if one.reference != other.reference:
+            raise InputError(
+                f'utterance "{one.utterance}"',
+                "its reference differs between the two results",
+                "rescore both with one normalisation and one file of references",
+            )
+        pairs.append((one.reference, one.best, other.best))
+    return pairs

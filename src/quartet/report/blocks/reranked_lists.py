@@ -1,0 +1,47 @@
+"""Reranked lists beside the papers' (T-TA paper, Tables 1, 2, 5, 6): a row a published column, a column a system."""
+
+from __future__ import annotations
+
+from quartet.report.list_metrics import ERRORS
+from quartet.report.numbers import NONE, listing, wer
+from quartet.report.page import Report, code, grid, paper_table
+from quartet.report.published import PublishedTable
+
+TABLE, FIRST = "rerank", "first-pass"
+
+
+def block(report: Report) -> list[str]:
+    """A table a set of lists, each figure with its change relative to its own first pass."""
+    lines: list[str] = []
+    for dataset in report.datasets(TABLE):
+        for metric, error in ERRORS.items():
+            tables = [paper_table(name) for name in error.papers]
+            cells = report.figures(TABLE, dataset, "test", metric)
+            known = [system for system in cells if any(system in table.rows for table, _ in tables)]
+            if known:
+                where = listing(list(dict.fromkeys(place for _, place in tables)))
+                first = cells[FIRST].value if FIRST in cells else None
+                ours = ["ours, test", *(_relative(cells[system].value, first) for system in known)]
+                rows = [
+                    [f"{table.title}: {column}", *(_printed(table, system, column) for system in known)]
+                    for table, _ in tables
+                    for column in table.columns
+                ]
+                lines += [
+                    f"**`{dataset}`** test beside the {where}, of other lists, other training text and other model "
+                    "sizes; in brackets each figure's change relative to its own first pass:",
+                    "",
+                    *grid(["lists", *map(code, known)], [ours, *rows]),
+                ]
+    return lines
+
+
+def _printed(table: PublishedTable, system: str, column: str) -> str:
+    value = table.get(system, column)
+    return NONE if value is None else _relative(value, table.get(FIRST, column))
+
+
+def _relative(value: float, first: float | None) -> str:
+    if not first or value == first:
+        return wer(value)
+    return f"{wer(value)} ({100 * (value / first - 1):+.1f} %)"

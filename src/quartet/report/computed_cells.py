@@ -1,0 +1,194 @@
+"""What stands in tables without being a stored figure: cells, notes and blocks, by the names that sections.yaml has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from quartet.report import loss
+from quartet.report.blocks import durations, glue_table, paradigms, reranked_lists, runtime
+from quartet.report.cells import interval
+from quartet.report.list_metrics import ERRORS
+from quartet.report.numbers import FORMATS, NONE, fixed
+from quartet.report.page import Report, named
+from quartet.report.spec import ColumnSpec
+
+#: The metrics of frequencies alone.
+ENTROPY = ("entropy", "loss")
+#: How the two measures of a language model are called.
+MEASURES = {"ppl": "PPL", "pppl": "pPPL"}
+percent = fixed(1, sign=True)
+
+
+@dataclass(frozen=True)
+class TableContext:
+    """The table of a cell, and what its texts stand for."""
+
+    table: str
+    values: dict[str, str]
+
+    @property
+    def dataset(self) -> str:
+        """The set."""
+        return self.values["dataset"]
+
+    @property
+    def split(self) -> str:
+        """The split."""
+        return self.values["split"]
+
+
+def is_part(dataset: str, endings: Sequence[str], datasets: Sequence[str]) -> bool:
+    """Whether a set is another one with such an ending, or whatever follows a slash."""
+    return any(
+        dataset.startswith(f"{other}/") if ending == "/" else dataset == f"{other}{ending}"
+        for other in datasets
+        for ending in endings
+    )
+
+
+def least_words(split: str) -> int:
+    """The shortest reference of a range of lengths: 6 of "6-10"."""
+    return int(split.partition("-")[0])
+
+
+def words(split: str) -> str:
+    """A range of lengths: "0-5 words", "21 words or more"."""
+    low, _, high = split.partition("-")
+    return f"{split} words" if high else f"{low} words or more"
+
+
+def _steps(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
+    text = report.text(FORMATS["count"], where.table, where.dataset, None, system, "steps", counted=False)
+    model = report.facts.model(system)
+    return FORMATS["count"](model.steps) if text == NONE and model else text
+
+
+def _loss(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
+    place = where.table, where.dataset, where.split, system
+    for metric in reversed(ENTROPY):
+        text = report.text(FORMATS["three"], *place, metric, bounds=report.model(system) == loss.UNIGRAM)
+        if text != NONE:
+            return text
+    cell = report.find(*place, where.values["m"])
+    return NONE if cell is None else FORMATS["three"](math.log(cell.value))
+
+
+def _margin(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
+    if report.facts.model(system) is None:
+        return NONE
+    place = where.table, where.dataset, where.split, system
+    measured = report.text(FORMATS["two"], *place, "gain")
+    margin = loss.margin(report, where.dataset, where.split, system, where.values["m"])
+    return measured if measured != NONE or margin is None else margin.text
+
+
+def _perplexity(report: Report, where: TableContext, column: ColumnSpec, system: str) -> str:
+    """Frequencies look at no side: theirs is a perplexity and a pseudo-perplexity alike."""
+    unigram = report.model(system) == loss.UNIGRAM
+    spec = column.filled(**{**where.values, **({"m": "ppl"} if unigram else {})})
+    return report.text(
+        FORMATS["perplexity"],
+        where.table,
+        where.dataset,
+        where.split,
+        system,
+        spec.metrics[0],
+        bounds=spec.bounds,
+    )
+
+
+def _change(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
+    cell = report.find(where.table, where.dataset, where.split, system, "loss-difference")
+    if cell is None:
+        return NONE
+    text = f"{percent(loss.as_percent(cell.value))} %"
+    ends = cell.bounds and (loss.as_percent(cell.bounds[0]), loss.as_percent(cell.bounds[1]))
+    return text + (f" {interval(ends, percent)}" if ends else "")
+
+
+def _kind(report: Report, where: TableContext, system: str) -> str:
+    """Which of the two measures a system's figures are of."""
+    return next(one for one in MEASURES if report.find(where.table, where.dataset, where.split, system, one))
+
+
+def _tokens(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
+    cell = report.find(where.table, where.dataset, where.split, system, _kind(report, where, system))
+    return NONE if cell is None else FORMATS["count"](cell.n)
+
+
+def _reference(report: Report, where: TableContext, column: ColumnSpec, system: str) -> str:
+    metric = _kind(report, where, system) + column.metrics[0]
+    place = where.table, where.dataset, where.split, system, metric
+    return report.text(FORMATS["perplexity"], *place, bounds=column.bounds)
+
+
+def _error(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
+    texts = (
+        report.text(FORMATS["two"], "rerank", where.dataset, where.split, system, metric, False, False)
+        for metric in ERRORS
+    )
+    return next((text for text in texts if text != NONE), NONE)
+
+
+#: A cell of a column with `computed`, by its name.
+CELLS: dict[str, Callable[[Report, TableContext, ColumnSpec, str], str]] = {
+    "steps": _steps,
+    "loss": _loss,
+    "margin": _margin,
+    "perplexity": _perplexity,
+    "change": _change,
+    "measure": lambda report, where, _, system: MEASURES[_kind(report, where, system)],
+    "tokens": _tokens,
+    "reference": _reference,
+    "error": _error,
+}
+
+
+def _said_of(systems: list[str], words: str) -> list[str]:
+    return [f"{named(systems)}: {words}", ""] if systems else []
+
+
+def _other_tokens(report: Report, _: TableContext, systems: list[str]) -> list[str]:
+    return _said_of(
+        [system for system in systems if report.facts.model(system) is None],
+        "tokens of its own, so only figures per word compare with other models'.",
+    )
+
+
+def _no_words(report: Report, where: TableContext, systems: list[str]) -> list[str]:
+    metric = f"{where.values['m']}-word"
+    return _said_of(
+        [s for s in systems if report.find(where.table, where.dataset, where.split, s, metric) is None],
+        "no figure per word, since unknown words share one probability and nothing tells them apart, or since no "
+        "number holds it.",
+    )
+
+
+def _leaks(report: Report, _: TableContext, systems: list[str]) -> list[str]:
+    return _said_of([system for system in systems if loss.leaks(report, system)], loss.LEAK)
+
+
+def _dev_choice(report: Report, where: TableContext, _: list[str]) -> list[str]:
+    """Differences on dev, where the weight was chosen, stand in results.jsonl alone; test's weight is dev's."""
+    report.omit(where.table, where.dataset, "dev", [f"{where.values['m']}-difference", "p-value"])
+    report.omit(where.table, where.dataset, "test", ["weight"])
+    return []
+
+
+#: What is said below a table of some of its rows.
+NOTES: dict[str, Callable[[Report, TableContext, list[str]], list[str]]] = {
+    "other-tokens": _other_tokens,
+    "no-words": _no_words,
+    "leaks": _leaks,
+    "dev-choice": _dev_choice,
+}
+#: What no table of systems makes.
+BLOCKS: dict[str, Callable[[Report], list[str]]] = {
+    "papers-lists": reranked_lists.block,
+    "papers-glue": glue_table.block,
+    "paradigms": paradigms.block,
+    "runtime": runtime.block,
+    "durations": durations.block,
+}

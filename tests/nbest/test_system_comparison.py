@@ -1,0 +1,124 @@
+"""Two systems on the same lists: wins and losses, the words behind them, and what does not fit together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import jiwer
+import numpy as np
+import pytest
+
+from quartet.errors import InputError
+from quartet.nbest.bleu import Bleu
+from quartet.nbest.rerank import Candidates
+from quartet.nbest.rescored_file import RescoredLine, read_rescored, write_rescored
+from quartet.nbest.system_comparison import changed_words, compare
+from quartet.nbest.word_errors import WordErrorRate, count_errors
+from tests.nbest.lists import nbest, random_lists
+from tests.nbest.test_rerank import toy_scores
+
+
+def chosen(**texts: tuple[str | None, str]) -> list[RescoredLine]:
+    """Results by utterance, from (reference, text)."""
+    return [RescoredLine(name, reference, text, {text: -1.0}) for name, (reference, text) in texts.items()]
+
+
+def test_wins_losses_and_the_words_behind_them() -> None:
+    a = chosen(
+        p=("the red flour", "the read flower"), q=("a b", "a b"), r=("c", "c d"), s=("e", "e"), t=(None, "x")
+    )
+    b = chosen(
+        r=("c", "c"), q=("a b", "a x"), p=("the red flour", "the red flower"), s=("e", "e"), t=(None, "y")
+    )
+    found = compare(a, b, WordErrorRate(), samples=200, seed=1)
+    assert (found.wins, found.losses, found.ties, found.same) == (2, 1, 1, 1)
+    assert (found.utterances, found.without_reference) == (4, 1)
+    assert found.words.fixed == Counter({("read", "red"): 1})
+    assert found.words.broken == Counter({("b", "x"): 1})
+    assert (found.words.added, found.words.dropped) == (0, 1)
+    assert (found.a.value, found.b.value) == (100 * (3 / 7), 100 * (2 / 7))
+    assert found.comparison.difference.value == pytest.approx(-100 / 7)
+    assert (found.comparison.p_value, found.comparison.detectable) == (None, None), "of four utterances"
+
+
+def test_the_rates_are_jiwers_and_the_words_add_up(tmp_path: Path) -> None:
+    lists = random_lists(150, seed=12)
+    subject = Candidates(lists, [toy_scores(one) for one in lists])
+    for name, weight in (("a", 0.0), ("b", 1.0)):
+        write_rescored(tmp_path / name, subject, weight)
+    a, b = (read_rescored(tmp_path / name) for name in ("a", "b"))
+    found = compare(a, b, WordErrorRate(), samples=200, seed=1)
+    triples = [(one.reference, one.best, other.best) for one, other in zip(a, b, strict=True)]
+    known = [(reference, *both) for reference, *both in triples if reference is not None]
+    for place, value in ((1, found.a.value), (2, found.b.value)):
+        assert value == 100 * jiwer.wer([each[0] for each in known], [each[place] for each in known])
+    errors = [sum(count_errors(each[0], [each[place]])[0][0] for each in known) for place in (1, 2)]
+    words = found.words
+    gained = words.fixed.total() - words.broken.total() - words.added + words.dropped
+    assert errors[0] - errors[1] == gained
+    assert found.wins + found.losses + found.ties == len(known)
+    mirrored = compare(b, a, WordErrorRate(), samples=200, seed=1)
+    assert (mirrored.wins, mirrored.losses) == (found.losses, found.wins)
+    assert mirrored.comparison.p_value == found.comparison.p_value
+    assert {(right, wrong): times for (wrong, right), times in words.fixed.items()} == mirrored.words.broken
+
+
+def test_bleu_is_compared_too() -> None:
+    found = compare(chosen(p=("a b c d", "a b c x")), chosen(p=("a b c d", "a b c d")), Bleu(), 100, 1)
+    assert found.wins == 1
+    assert found.b.value == pytest.approx(100.0)
+    assert found.comparison.difference.ci_low is None
+
+
+def test_missing_words_stand_as_nothing() -> None:
+    words = changed_words([("a b c", "a c", "a b c"), ("a", "a", "")])
+    assert words.fixed == Counter({("", "b"): 1})
+    assert words.broken == Counter({("a", ""): 1})
+
+
+def test_results_of_other_lists_are_refused() -> None:
+    a = chosen(p=("a", "a"), q=("b", "b"))
+    for b, words in (
+        (chosen(p=("a", "a")), '"q": only the first result has it'),
+        (chosen(p=("a", "a"), q=("b", "b"), r=("c", "c")), '"r": only the second result has it'),
+        (chosen(p=("A", "a"), q=("b", "b")), '"p": its reference differs'),
+    ):
+        with pytest.raises(InputError, match=words):
+            compare(a, b, WordErrorRate(), 10, 1)
+    with pytest.raises(InputError, match="no utterance has a reference"):
+        compare(chosen(p=(None, "a")), chosen(p=(None, "b")), WordErrorRate(), 10, 1)
+
+
+GOOD = '{"utt": "u", "best": "a", "hypotheses": [{"text": "a", "lm": -1}]}'
+MALFORMED = {
+    "empty": ("\n", "holds no list"),
+    "not JSON": ("{", "1:2: not valid JSON"),
+    "lists": ('{"utt": "u", "hypotheses": []}', 'has no "best"'),
+    "no score": (
+        '{"utt": "u", "best": "a", "hypotheses": [{"text": "a"}]}',
+        "hypothesis 1, lm: a number was expected",
+    ),
+    "another best": (GOOD.replace('best": "a"', 'best": "b"'), '"best" is none'),
+    "twice": (2 * (GOOD + "\n"), '2: utterance "u" occurs twice'),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_what_is_no_result_is_named(name: str, tmp_path: Path) -> None:
+    content, words = MALFORMED[name]
+    (tmp_path / "a.jsonl").write_text(content)
+    with pytest.raises(InputError) as caught:
+        read_rescored(tmp_path / "a.jsonl")
+    assert words in str(caught.value)
+    assert "a.jsonl" in str(caught.value)
+
+
+def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
+    lists = [nbest("u", "b", ("a", -1.0), ("b", -2.0)), nbest("v", None, ("c", None))]
+    subject = Candidates(lists, [np.array([-5.0, -1.5]), np.array([-3.0])])
+    write_rescored(tmp_path / "a.jsonl", subject, 1.0)
+    assert read_rescored(tmp_path / "a.jsonl") == [
+        RescoredLine("u", "b", "b", {"a": -5.0, "b": -1.5}),
+        RescoredLine("v", None, "c", {"c": -3.0}),
+    ]

@@ -1,0 +1,76 @@
+"""What is said of a training before it is run is what it then reads, and keeps in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from quartet.config.training import TrainingConfig
+from quartet.models.architectures import build
+from quartet.text.encoded_corpus import EncodedCorpus
+from quartet.text.tokenizer import TextTokenizer
+from quartet.training import cost
+from quartet.training.fit import fit
+from tests.models.shapes import KINDS, VARIANTS, VOCABULARY, small
+
+Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
+TRAINING = TrainingConfig(steps=12, batch_size=4, learning_rate=1e-3, validate_every=6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_reads_what_was_said(small_corpus: Small, kind: str, tmp_path: Path) -> None:
+    tokenizer, splits = small_corpus
+    config = small(**KINDS[kind])
+    said, validated = cost.reading(
+        config, TRAINING, tokenizer.vocab_size, (tokenizer, splits["train"], splits["valid"])
+    )
+    found = fit(
+        config, TRAINING, tokenizer, splits["train"], splits["valid"], seed=3, resume=tmp_path / "a.ckpt"
+    )
+    assert said.tokens == pytest.approx(found.tokens, rel=0.1)
+    assert said.targets == pytest.approx(found.work.targets, rel=0.1)
+    assert said.pairs == pytest.approx(found.work.pairs, rel=0.15)
+    assert validated.targets == pytest.approx(2 * found.targets, rel=0.1)
+
+
+def test_without_a_corpus_inputs_are_full() -> None:
+    training = TrainingConfig(
+        steps=12, batch_size=4, learning_rate=1e-3, validate_every=5, validation_batches=2
+    )
+    said, validated = cost.reading(small(**KINDS["bilm"]), training, VOCABULARY, None)
+    assert said == cost.ReadCounts(12 * 4 * 16, 12 * 4 * 2, 12 * 4 * 16**2), "15 % of 14 tokens are 2"
+    assert validated.tokens == 3 * 2 * 4 * 16, "after steps 5, 10 and 12"
+
+
+@pytest.mark.parametrize("kind", VARIANTS)
+def test_the_size_is_the_networks(kind: str) -> None:
+    config = small(**VARIANTS[kind])
+    network = build(config, VOCABULARY, torch.zeros(VOCABULARY, dtype=torch.bool))
+    assert cost.parameters(config, VOCABULARY) == network.parameter_count
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@pytest.mark.parametrize("kind", VARIANTS)
+def test_activations_grow_with_layers_and_rows(kind: str, precision: str) -> None:
+    """What one and two layers keep says what five keep."""
+    config = small(**{**VARIANTS[kind], "layers": 5, "dropout": 0.1})
+    training = TrainingConfig(steps=1, batch_size=8, learning_rate=1e-3, precision=precision)
+    kept = cost._kept(config, training, VOCABULARY, 6)
+    assert cost.activations(config, training, VOCABULARY, 6) == pytest.approx(kept, rel=0.05)
+
+
+def test_sharded_weights_are_divided() -> None:
+    config = small(**KINDS["tta"])
+    alone, shared = (cost.memory(config, TRAINING, VOCABULARY, 2, shares) for shares in (1, 4))
+    size = cost.parameters(config, VOCABULARY)
+    assert (alone.weights, alone.gradients, alone.moments, alone.gathered) == (
+        4 * size,
+        4 * size,
+        8 * size,
+        0,
+    )
+    assert (shared.weights, shared.gradients, shared.moments) == (size, size, 2 * size)
+    assert 0 < shared.gathered < 8 * size and shared.activations == alone.activations
+    assert alone.total == 16 * size + alone.activations
