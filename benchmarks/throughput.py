@@ -176,9 +176,9 @@ def _copied(texts: Path, source: Path, characters: int) -> list[str]:
 def _bare_punkt() -> Any:
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
-    from quartet.text.punkt_model import published
+    from quartet.text.punkt_model import published_model
 
-    return PunktSentenceTokenizer(published("english"))
+    return PunktSentenceTokenizer(published_model("english"))
 
 
 def _bare_tokenizer(json: str) -> Callable[[list[str]], list[Any]]:
@@ -233,10 +233,10 @@ def _sums(sentences: Iterable[str]) -> list[int]:
 def _show(found: BenchmarkResult) -> None:
     from rich.console import Console
 
-    from benchmarks.peers.table import shown
+    from benchmarks.peers.table import terminal_table
 
     console = Console()
-    console.print(shown(found.figures, f"{found.sizes['characters']:,} characters"))
+    console.print(terminal_table(found.figures, f"{found.sizes['characters']:,} characters"))
     for name, seconds in found.seconds.items():
         console.print(
             f"{name}: {seconds:.2f} s, {found.sizes['characters'] / seconds / 1e6:.2f} M characters/s"

@@ -98,7 +98,7 @@ def passages(path: Path = GOLD) -> list[SentenceSequence]:
     return found
 
 
-def compared(segmenter: Segmenter, gold: list[SentenceSequence]) -> BoundaryErrors:
+def boundary_errors(segmenter: Segmenter, gold: list[SentenceSequence]) -> BoundaryErrors:
     """What a segmenter finds of the boundaries."""
     errors = BoundaryErrors()
     for passage in gold:
@@ -133,7 +133,7 @@ def block() -> list[str]:
     counts: dict[str, int] = {}
     for name, (choice, curated) in CHOICES.items():
         segmenter = load_segmenter(choice, "english", paragraphs, CHARACTERS, curated)
-        found[name] = compared(segmenter, gold)
+        found[name] = boundary_errors(segmenter, gold)
         counts[name] = sum(len(segmenter.spans(paragraph)) for paragraph in text)
     boundaries = sum(len(passage.ends) for passage in gold)
     rows = [

@@ -11,7 +11,7 @@ from quartet.errors import InputError
 from quartet.report.cells import Cell, Cells, FigureKey
 from quartet.report.numbers import NONE
 from quartet.report.page import code, grid
-from quartet.report.published import published
+from quartet.report.published import published_figures
 from quartet.results import ONE_BY_ONE, Result, read_results, system_name
 
 
@@ -307,7 +307,7 @@ def items(cells: Cells, table: str, metric: str) -> str:
 
 def family(cells: Cells, results: list[Result]) -> list[str]:
     """The T-TA table, with a sentence on the systems that came trained: at what scale, and what they change."""
-    tables = published().tables
+    tables = published_figures().tables
     trained = {row.model for row in results if row.table == "training"}
     reranked = {row.model for row in results if row.table == "rerank"}
     elsewhere = [
@@ -349,7 +349,7 @@ def unused(results: list[Result]) -> list[str]:
 
 def segments(cells: Cells) -> list[str]:
     """The Segatron table."""
-    table = published().tables["segatron-wikitext103"]
+    table = published_figures().tables["segatron-wikitext103"]
     rows = []
     for system, metric in SEGMENTS.items():
         paper = table.get(f"{system}-base", "ppl")
@@ -367,7 +367,7 @@ def segments(cells: Cells) -> list[str]:
 
 def runtime(timed: Cells) -> list[str]:
     """How many times as long as T-TA the masked model takes on a sentence of 20 words."""
-    table = published().tables["tta-runtime-cpu"]
+    table = published_figures().tables["tta-runtime-cpu"]
     found, device = [], ""
     for use, label in (("sts", "sentence vectors"), ("rerank", "likelihoods")):
         tta, batched, single = (

@@ -106,7 +106,7 @@ def file_name(address: str) -> str:
     return name
 
 
-def fetched(folder: Path) -> Path:
+def fetched_path(folder: Path) -> Path:
     """The file or folder that :func:`fetch_one` put into `folder`.
 
     Raises:
@@ -127,7 +127,7 @@ def punkt_choice(params: Params, layout: Layout) -> PunktChoice:
     if not isinstance(chosen, Source):
         return chosen
     fetch_one(chosen, Path(params.data.root), layout.punkt)
-    return fetched(layout.punkt)
+    return fetched_path(layout.punkt)
 
 
 def _is_there(source: Source, folder: Path) -> bool:

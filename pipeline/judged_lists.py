@@ -63,7 +63,7 @@ class RerankedSystem:
         return seed if seed in self.seeds else self.seeds[0]
 
 
-def systems(params: Params, layout: Layout) -> dict[str, RerankedSystem]:
+def reranked_systems(params: Params, layout: Layout) -> dict[str, RerankedSystem]:
     """Every system that a model under ``evaluate.rerank`` made.
 
     Raises:
@@ -88,13 +88,13 @@ def metric_of(settings: NBestEntry) -> Metric:
     return WordErrorRate()
 
 
-def tried(params: Params, name: str) -> Floats | None:
+def tried_weights(params: Params, name: str) -> Floats | None:
     """The weights to try on the set `name`; None: all that there are."""
     weights = params.nbest[name].weights or params.rerank.weights
     return None if weights == "exact" else weight_grid(weights.start, weights.stop, weights.step)
 
 
-def judged(params: Params, layout: Layout, name: str, split: str) -> JudgedSplit:
+def load_judged_split(params: Params, layout: Layout, name: str, split: str) -> JudgedSplit:
     """One split of the set `name`, as ingestion left it, normalised.
 
     Raises:

@@ -60,7 +60,7 @@ class Layout:
         return self.artifacts / "removed"
 
     def raw(self, corpus: str) -> Path:
-        """The fetched source of a corpus and its manifest; :func:`pipeline.fetch.fetched` finds the source in it."""
+        """The fetched source of a corpus and its manifest; :func:`pipeline.fetch.fetched_path` finds the source."""
         return self.artifacts / "raw" / corpus
 
     @property
@@ -180,7 +180,7 @@ class Layout:
         return folder / f"{lists}.{split}.{system}.seed-{seed}.jsonl"
 
     def vectors(self, name: str) -> Path:
-        """A fetched file of word vectors and its manifest; :func:`pipeline.fetch.fetched` finds it."""
+        """A fetched file of word vectors and its manifest; :func:`pipeline.fetch.fetched_path` finds it."""
         return self.artifacts / "vectors" / name
 
     def glue(self, model: str) -> Path:

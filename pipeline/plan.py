@@ -76,7 +76,7 @@ class TrainingCost:
     hours: float
 
 
-def measured(layout: Layout, stage: str, variant: str) -> list[dict[str, Any]]:
+def last_durations(layout: Layout, stage: str, variant: str) -> list[dict[str, Any]]:
     """The durations that the last run of a stage instance left, whatever its settings were."""
     path = layout.timing(stage, variant)
     return [row for _, row in read_jsonl(path)] if path.is_file() else []
@@ -89,7 +89,7 @@ def utilisations(layout: Layout, name: str) -> list[tuple[float, float]]:
             row["measures"]["flops-utilisation"],
             row["measures"]["peak-flops-per-second"] / row["measures"].get("devices", 1),
         )
-        for row in measured(layout, TRAINING, name)
+        for row in last_durations(layout, TRAINING, name)
         if row.get("measures")
     ]
 
@@ -155,7 +155,7 @@ def plan(params: Params, layout: Layout, name: str, machine: Machine, speed: Tra
     corpus = None
     if tokenizer is not None and (encoded / MANIFEST).is_file():
         corpus = (tokenizer, EncodedCorpus.open(encoded, "train"), EncodedCorpus.open(encoded, "valid"))
-    read, validated = cost.reading(config, training, vocabulary, corpus)
+    read, validated = cost.read_counts(config, training, vocabulary, corpus)
     seeds = len(params.seeds)
     flops = seeds * (read.flops(config, vocabulary) + cost.validation_flops(validated, config, vocabulary))
     rows = -(-training.batch_size // (machine.processes * machine.rounds(training.accumulate)))
@@ -185,7 +185,7 @@ def other_stages(params: Params, layout: Layout) -> list[dict[str, Any]]:
         seconds = [
             row["seconds"]
             for variant in variants
-            for row in measured(layout, name, variant)
+            for row in last_durations(layout, name, variant)
             if row["name"] == "total"
         ]
         hours = sum(seconds) / 3600 if seconds else None

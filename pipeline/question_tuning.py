@@ -28,7 +28,7 @@ from quartet.training.tuning import TuningSettings
 PredictionsBySplit = dict[str, tuple[list[SpanQuestion], list[SpanPrediction]]]
 
 
-def answered(
+def tune_and_answer(
     params: Params,
     layout: Layout,
     model: LanguageModel,
@@ -62,7 +62,7 @@ def answered(
     return found, weights
 
 
-def chosen(
+def tune_and_choose(
     params: Params,
     layout: Layout,
     model: LanguageModel,

@@ -46,7 +46,7 @@ def squad_sets(params: Params, layout: Layout) -> Iterator[QuestionSet[SpanQuest
     for name, roles in sets_of("squad", params, layout):
         found = dict(roles)
         if WHOLE in found:
-            train, held_out = divided(found.pop(WHOLE), params.squad.held_out)
+            train, held_out = split_by_article(found.pop(WHOLE), params.squad.held_out)
             found = {**found, TRAIN: [*found.get(TRAIN, []), *train], HELD_OUT: held_out}
         yield from _limited(name, found, params.squad)
 
@@ -60,7 +60,9 @@ def race_sets(params: Params, layout: Layout) -> Iterator[QuestionSet[ChoiceQues
         yield from _limited(name, found, params.race)
 
 
-def divided(questions: Sequence[SpanQuestion], share: float) -> tuple[list[SpanQuestion], list[SpanQuestion]]:
+def split_by_article(
+    questions: Sequence[SpanQuestion], share: float
+) -> tuple[list[SpanQuestion], list[SpanQuestion]]:
     """The questions of the first articles, and of the last ones, which are so large a share of all articles.
 
     At least one article is on either side, where there are two.
@@ -74,7 +76,7 @@ def divided(questions: Sequence[SpanQuestion], share: float) -> tuple[list[SpanQ
     )
 
 
-def spread(items: Sequence[AnyQuestion], limit: int) -> list[AnyQuestion]:
+def evenly_spread(items: Sequence[AnyQuestion], limit: int) -> list[AnyQuestion]:
     """So many items, spread evenly over all (0: all)."""
     if not 0 < limit < len(items):
         return list(items)
@@ -84,9 +86,9 @@ def spread(items: Sequence[AnyQuestion], limit: int) -> list[AnyQuestion]:
 def _limited(
     name: str, roles: Mapping[str, list[AnyQuestion]], settings: QuestionSettings
 ) -> Iterator[QuestionSet[AnyQuestion]]:
-    train = spread(roles.get(TRAIN, []), settings.train_limit)
+    train = evenly_spread(roles.get(TRAIN, []), settings.train_limit)
     judged = {
-        split: spread(questions, settings.judged_limit)
+        split: evenly_spread(questions, settings.judged_limit)
         for split, questions in roles.items()
         if split != TRAIN and questions
     }

@@ -13,7 +13,7 @@ from typing import get_args
 
 import numpy as np
 
-from pipeline.judged_lists import JudgedSplit, RankingSystem, rows_of_outcome, tried
+from pipeline.judged_lists import JudgedSplit, RankingSystem, rows_of_outcome, tried_weights
 from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.scorers import Scorer
@@ -116,7 +116,7 @@ def rerank_lists(
         split: Candidates(each.lists, score_lists(each.lists, scorer), each.table)
         for split, each in splits.items()
     }
-    outcome = tune_and_apply(candidates["dev"], candidates["test"], tried(params, name))
+    outcome = tune_and_apply(candidates["dev"], candidates["test"], tried_weights(params, name))
     rows = rows_of_outcome(params, name, ranker, outcome, candidates["dev"], candidates["test"])
     for split, each in candidates.items():
         written = layout.reranked(reading.output, ranker.seed or 0, ranker.system, name, split)

@@ -13,8 +13,8 @@ from pathlib import Path
 from quartet.config.training import TrainerSettings
 from quartet.errors import USER_ERROR, InputError, system_error
 from quartet.hardware.memory import keep_freed_memory
-from quartet.hardware.processor import computing, model_name
-from quartet.streams import flushed
+from quartet.hardware.processor import describe_processor, model_name
+from quartet.streams import flushed_stdout
 
 #: OpenMP's variable: whoever runs several processes side by side says by it how many threads each may have.
 OMP_NUM_THREADS = "OMP_NUM_THREADS"
@@ -46,7 +46,7 @@ def main(function: Callable[..., None], arguments: list[str] | None = None) -> N
     except TypeError:
         sys.exit(_complain(f"{stage}: the arguments are {taken}, not {' '.join(given) or 'none'}"))
     try:
-        with flushed():
+        with flushed_stdout():
             function(*given)
     except InputError as error:
         sys.exit(_fail(f"{stage}: {error}", debug))
@@ -105,7 +105,7 @@ def device_name(device: str) -> str:
 
     if device == "cuda":
         return f"cuda ({torch.cuda.get_device_name()})"
-    return computing(torch.get_num_threads())
+    return describe_processor(torch.get_num_threads())
 
 
 def hardware() -> str:
@@ -162,7 +162,7 @@ def launch(trainer: TrainerSettings) -> None:
         ) from error
 
 
-def follows(trainer: TrainerSettings) -> bool:
+def is_follower(trainer: TrainerSettings) -> bool:
     """Whether this process only computes: the first one writes files, talks to MLflow and shows the progress."""
     if trainer.devices * trainer.nodes == 1:
         return False

@@ -123,7 +123,7 @@ def processors(timings: Path) -> set[str]:
     return set(names)
 
 
-def committed(folder: Path, into: Path) -> Path:
+def committed_results(folder: Path, into: Path) -> Path:
     """The results of a report's folder as last committed, and its timings where there are any, as files in `into`.
 
     Raises:
@@ -189,7 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     folder / RESULTS, "no such file", "run the pipeline, or name a report's folder"
                 )
         with tempfile.TemporaryDirectory() as kept:
-            other = given.other or committed(given.folder, Path(kept))
+            other = given.other or committed_results(given.folder, Path(kept))
             return compare(given.folder, other, given.tolerance)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -8,7 +8,7 @@ from pathlib import Path
 from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.run import choose_device, set_threads
-from pipeline.trained_models import trained
+from pipeline.trained_models import trained_models
 from quartet.export.card import load_export_card
 from quartet.export.folder import is_export
 from quartet.ngram.score import load
@@ -33,7 +33,7 @@ def scorers(params: Params, name: str) -> Iterator[tuple[Scorer, int]]:
         folder = Layout(params.experiment).pretrained(name)
         yield open_scorer(str(folder), _device(folder, params.device)), params.seeds[0]
     else:
-        for model in trained(params, name):
+        for model in trained_models(params, name):
             yield model, model.seed
 
 

@@ -60,11 +60,11 @@ def judged_sets(params: Params, layout: Layout) -> list[JudgedSet]:
     for name, splits in sets_of("sts", params, layout):
         form = params.tasks[name].format
         assert form is not None, "a kind with several formats"
-        found += judged(name, form, splits)
+        found += judged_splits(name, form, splits)
     return found
 
 
-def judged(name: str, form: str, splits: Mapping[str, Sequence[ScoredPair]]) -> list[JudgedSet]:
+def judged_splits(name: str, form: str, splits: Mapping[str, Sequence[ScoredPair]]) -> list[JudgedSet]:
     """The splits of a set one by one, or all sub-tasks of a year of SemEval's STS as one."""
     if not FORMATS[form].splits:
         return [JudgedSet(name, "test", similarity_set(splits.values()), year=True)]

@@ -18,7 +18,7 @@ from quartet.tasks.set_files import SetFormat
 TaskSet = Any
 
 
-def published(name: str, task: TaskEntry) -> SetFormat[Any] | None:
+def published_format(name: str, task: TaskEntry) -> SetFormat[Any] | None:
     """The format of a published set; None for the kinds that have but one.
 
     Raises:
@@ -44,7 +44,7 @@ def published(name: str, task: TaskEntry) -> SetFormat[Any] | None:
 def check_roles(params: Params, name: str) -> None:
     """Raise InputError unless the task's ``files:`` are those that its kind and format want."""
     task = params.tasks[name]
-    form = published(name, task)
+    form = published_format(name, task)
     place = f"params.yaml: tasks.{name}.files"
     given = ", ".join(task.files) or "none"
     if form is None:
@@ -71,7 +71,7 @@ def read_task(folder: Path, name: str, task: TaskEntry) -> TaskSet:
     Raises:
         InputError: a file is missing or malformed; it names the file and the line.
     """
-    form, kind = published(name, task), KINDS[task.kind]
+    form, kind = published_format(name, task), KINDS[task.kind]
     if form is None:
         assert kind.read is not None
         return kind.read(*(folder / role for role in kind.roles))

@@ -30,7 +30,7 @@ def check_encoding(model: LanguageModel, corpus: EncodedCorpus) -> None:
         )
 
 
-def trained(params: Params, name: str) -> Iterator[LanguageModel]:
+def trained_models(params: Params, name: str) -> Iterator[LanguageModel]:
     """Open the model `name` of each seed in turn, on the device of the settings.
 
     Raises:

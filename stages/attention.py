@@ -7,11 +7,11 @@ from pipeline.run import main
 from pipeline.settings import load
 from pipeline.tracking.progress import say, track
 from pipeline.tracking.stage import stage_run
-from pipeline.trained_models import check_encoding, trained
+from pipeline.trained_models import check_encoding, trained_models
 from quartet.data.segments import SegmentedTokens
 from quartet.errors import InputError
 from quartet.results import Result, rows_of, write_results
-from quartet.scoring.document_attention import attend
+from quartet.scoring.document_attention import document_attention
 from quartet.tasks.attention import share_measures, write_article
 from quartet.text.encoded_corpus import EncodedCorpus
 
@@ -23,7 +23,7 @@ def attention(name: str) -> None:
     settings = params.attention
     rows: list[Result] = []
     with stage_run(params, "attention", name):
-        for model in trained(params, name):
+        for model in trained_models(params, name):
             entry = params.models[name]
             corpus = EncodedCorpus.open(layout.encoded(entry.corpus, entry.tokenizer), "test")
             check_encoding(model, corpus)
@@ -38,7 +38,7 @@ def attention(name: str) -> None:
             head = settings.head if isinstance(settings.head, int) else None
             tokens = SegmentedTokens(corpus)
             articles = {
-                number: attend(
+                number: document_attention(
                     model, corpus.doc_ids[number], tokens.document(number), settings.tokens, layers, head
                 )
                 for number in track(sorted({*wanted, settings.document}), f"{name}: documents")

@@ -6,7 +6,7 @@ import numpy as np
 
 from pipeline.glue_rows import baseline_rows
 from pipeline.held_out import held_out_sentences
-from pipeline.judged_lists import SPLITS, RankingSystem, judged, rows_of_choice
+from pipeline.judged_lists import SPLITS, RankingSystem, load_judged_split, rows_of_choice
 from pipeline.layout import TOKENIZER, Layout, pairs
 from pipeline.nli_rows import baseline_rows as nli_baselines
 from pipeline.params import Params
@@ -110,7 +110,7 @@ def first_pass_and_oracle(params: Params, layout: Layout) -> list[Result]:
     found: list[Result] = []
     for name in params.nbest:
         for split in SPLITS:
-            each = judged(params, layout, name, split)
+            each = load_judged_split(params, layout, name, split)
             candidates = Candidates(
                 each.lists, [np.zeros(len(one.hypotheses)) for one in each.lists], each.table
             )

@@ -13,7 +13,7 @@ from quartet.results import Result, rows_of, system_name, write_results
 from quartet.scoring.engine import score_all
 from quartet.statistics.intervals import Floats
 from quartet.tasks.blimp.data import MinimalPair
-from quartet.tasks.blimp.metrics import blimp_measures, choices, gathered
+from quartet.tasks.blimp.metrics import blimp_measures, choices, gather_pairs
 
 
 def blimp(name: str) -> None:
@@ -23,7 +23,7 @@ def blimp(name: str) -> None:
     rows: list[Result] = []
     with stage_run(params, "blimp", name):
         sets = {
-            dataset: gathered(files, params.blimp.limit)
+            dataset: gather_pairs(files, params.blimp.limit)
             for dataset, files in sets_of("blimp", params, layout)
         }
         for model, seed in scorers(params, name):

@@ -10,10 +10,10 @@ from pipeline.judged_lists import (
     RankingSystem,
     RerankedSystem,
     combined_name,
-    judged,
+    load_judged_split,
+    reranked_systems,
     rows_of_outcome,
-    systems,
-    tried,
+    tried_weights,
 )
 from pipeline.layout import Layout
 from pipeline.params import Params
@@ -38,9 +38,9 @@ def combine_pairs() -> None:
     layout.combined.mkdir(parents=True, exist_ok=True)
     rows: list[Result] = []
     with stage_run(params, "combine"):
-        known = systems(params, layout)
+        known = reranked_systems(params, layout)
         for list_name in params.nbest if params.rerank.combine else ():
-            splits = {split: judged(params, layout, list_name, split) for split in SPLITS}
+            splits = {split: load_judged_split(params, layout, list_name, split) for split in SPLITS}
             for pair in params.rerank.combine:
                 for seed in params.seeds:
                     rows += combine_pair(params, layout, known, pair, seed, list_name, splits)
@@ -71,7 +71,7 @@ def combine_pair(
     )
     weights = params.nbest[name].weights or params.rerank.weights
     shares = weight_grid(0.0, 1.0, SHARES if weights == "exact" else weights.step)
-    found = combine((dev[0], dev[1]), (test[0], test[1]), tried(params, name), shares)
+    found = combine((dev[0], dev[1]), (test[0], test[1]), tried_weights(params, name), shares)
     system = combined_name(pair)
     write_rescored(
         layout.reranked(layout.combined, seed, system, name, "test"),

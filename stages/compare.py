@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
-from pipeline.judged_lists import combined_name, metric_of, systems
+from pipeline.judged_lists import combined_name, metric_of, reranked_systems
 from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.run import main
@@ -73,7 +73,7 @@ def results_of(params: Params, layout: Layout, name: str, seed: int) -> dict[tup
         (of.model, of.reading): layout.reranked(
             layout.rescored(of.model), of.seed(seed), system, name, "test"
         )
-        for system, of in systems(params, layout).items()
+        for system, of in reranked_systems(params, layout).items()
     }
     for pair in params.rerank.combine:
         system = combined_name(pair)

@@ -11,7 +11,7 @@ from pipeline.settings import load
 from pipeline.task_sets import sets_of
 from pipeline.tracking.progress import bar, say
 from pipeline.tracking.stage import stage_run
-from pipeline.trained_models import trained
+from pipeline.trained_models import trained_models
 from quartet.results import Result, rows_of, write_results
 from quartet.scoring.language_model import LanguageModel
 from quartet.tasks.classification.data import LabelledText
@@ -27,7 +27,7 @@ def finetune(name: str) -> None:
     rows: list[Result] = []
     with stage_run(params, "finetune", name):
         sets = list(sets_of("classification", params, layout))
-        for model in trained(params, name):
+        for model in trained_models(params, name):
             for dataset, examples in sets:
                 assert isinstance(examples, list)
                 gold = [example.label for example in examples]

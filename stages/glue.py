@@ -11,7 +11,7 @@ from pipeline.settings import load
 from pipeline.task_sets import sets_of
 from pipeline.tracking.progress import bar, say
 from pipeline.tracking.stage import stage_run
-from pipeline.trained_models import trained
+from pipeline.trained_models import trained_models
 from quartet.files import atomic_dir, keep_only, write_json
 from quartet.results import Result, write_results
 from quartet.tasks.glue.data import glue_set
@@ -31,7 +31,7 @@ def glue(name: str) -> None:
             assert form is not None, "sets_of found the reader by it"
             sets[dataset] = glue_set(form, splits, params.glue.limit, place)
         with atomic_dir(layout.glue(name)) as output:
-            for model in trained(params, name):
+            for model in trained_models(params, name):
                 folder = output if model.seed == params.seeds[0] else output / f"seed-{model.seed}"
                 summaries: dict[str, Any] = {}
                 for dataset, examples in sets.items():

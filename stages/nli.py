@@ -11,13 +11,13 @@ from pipeline.settings import load
 from pipeline.similarity import SimilaritySystem, texts_of
 from pipeline.tracking.progress import bar, say
 from pipeline.tracking.stage import stage_run
-from pipeline.trained_models import trained
+from pipeline.trained_models import trained_models
 from quartet.errors import InputError
 from quartet.files import keep_only
 from quartet.results import Result, write_results
 from quartet.tasks.nli.data import LABELS
 from quartet.training import siamese
-from quartet.training.siamese import embed, tuned, untrained
+from quartet.training.siamese import embed, tune_siamese, untrained_model
 from quartet.training.tuned_weights import tuning_name
 from quartet.training.tuning import TuningSettings
 
@@ -46,19 +46,19 @@ def nli(name: str) -> None:
         pairs = [(pair.premise, pair.hypothesis, LABELS.index(pair.label)) for pair in sets.train]
         if not pairs:
             say("no set of nli.sets is available: nothing to tune on")
-        for model in trained(params, name) if pairs else ():
+        for model in trained_models(params, name) if pairs else ():
             settings = TuningSettings.of(params.nli, model.seed)
             before = SimilaritySystem(name, model.device, model.scale, model.seed, "untuned")
             rows += likeness_rows(params, likeness, texts, embed(model, texts), before)
             starts = {"": model}
             if params.nli.random_control:
-                starts["random"] = untrained(model, settings)
+                starts["random"] = untrained_model(model, settings)
             for start, one in starts.items():
                 key = tuning_name(siamese.__name__, decisive, sets.train, one.fingerprint, model.seed)
                 weights = layout.resume(f"nli/{name}", model.seed) / f"{key}.safetensors"
                 kept.append(weights)
                 with bar(f"{name} {start}: steps of tuning") as shown:
-                    found = tuned(
+                    found = tune_siamese(
                         one, pairs, len(LABELS), settings, params.nli.max_length, weights, shown.set
                     )
                 system = SimilaritySystem(

@@ -9,7 +9,7 @@ from pipeline.run import main
 from pipeline.settings import load
 from pipeline.tracking.progress import bar, say
 from pipeline.tracking.stage import stage_run
-from pipeline.trained_models import check_encoding, trained
+from pipeline.trained_models import check_encoding, trained_models
 from quartet.results import Result, rows_of, write_results
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.unknown import unknown_words
@@ -35,7 +35,7 @@ def perplexity(name: str) -> None:
     rows: list[Result] = []
     losses: list[DocumentLosses] = []
     with stage_run(params, "perplexity", name):
-        for trained_model in trained(params, name):
+        for trained_model in trained_models(params, name):
             check_encoding(trained_model, corpus)
             segmented = read_segmented(layout.segments(model.corpus) / "test.jsonl")
             unknown = unknown_words(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pipeline.layout import MANIFEST, TOKENIZER, Layout
 from pipeline.params import Params, entry
-from pipeline.run import choose_device, follows, hardware, launch, main, set_threads
+from pipeline.run import choose_device, hardware, is_follower, launch, main, set_threads
 from pipeline.settings import load
 from pipeline.tracking.progress import bar, say
 from pipeline.tracking.stage import StageRun, stage_run
@@ -41,7 +41,7 @@ def pretrain(name: str) -> None:
     finished = {
         seed: layout.resume(name, seed) / fingerprint(layout, model, seed, device) for seed in params.seeds
     }
-    if follows(params.trainer):
+    if is_follower(params.trainer):
         for seed, folder in finished.items():
             if not (folder / "model").is_dir():
                 compute(model, *open_data(layout, model), seed, folder, device, machine)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.layout import Layout
-from pipeline.question_tuning import chosen, punkt, readings
+from pipeline.question_tuning import punkt, readings, tune_and_choose
 from pipeline.questions import race_rows, race_sets
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.tracking.stage import stage_run
-from pipeline.trained_models import trained
+from pipeline.trained_models import trained_models
 from quartet.files import atomic_dir, keep_only
 from quartet.results import Result, write_results
 from quartet.tasks.race.metrics import write_choices
@@ -27,9 +27,9 @@ def race(name: str) -> None:
         with atomic_dir(output) as folder:
             for data in race_sets(params, layout):
                 segmenter = punkt(params, data.train)
-                for model in trained(params, name):
+                for model in trained_models(params, name):
                     for reading, positions in readings(params.race, model.card.model, order_differs=True):
-                        found, weights = chosen(params, layout, model, data, segmenter, positions)
+                        found, weights = tune_and_choose(params, layout, model, data, segmenter, positions)
                         kept.append(weights)
                         for one in found:
                             rows += race_rows(

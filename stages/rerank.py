@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.judged_lists import SPLITS, RankingSystem, judged
+from pipeline.judged_lists import SPLITS, RankingSystem, load_judged_split
 from pipeline.layout import Layout
 from pipeline.reranking import KeptScores, ModelReading, rerank_lists
 from pipeline.run import main
@@ -22,7 +22,8 @@ def rerank(name: str) -> None:
     curves = ["list,split,system,seed,metric,weight,value"]
     with stage_run(params, "rerank", name), KeptScores(layout, name) as kept:
         sets = {
-            each: {split: judged(params, layout, each, split) for split in SPLITS} for each in params.nbest
+            each: {split: load_judged_split(params, layout, each, split) for split in SPLITS}
+            for each in params.nbest
         }
         for model, seed in scorers(params, name):
             for how, masked in readings(model):

@@ -14,7 +14,7 @@ from pipeline.run import choose_device, device_name, main
 from pipeline.settings import load
 from pipeline.tracking.progress import bar, say
 from pipeline.tracking.stage import stage_run
-from pipeline.trained_models import trained
+from pipeline.trained_models import trained_models
 from quartet.errors import InputError
 from quartet.files import sha256, write_json
 from quartet.models.checkpoint import WEIGHTS
@@ -35,7 +35,7 @@ def runtime() -> None:
     rows: list[Result] = []
     with stage_run(params, "runtime"):
         if params.runtime.models:
-            models = [next(iter(trained(params, name))) for name in params.runtime.models]
+            models = [next(iter(trained_models(params, name))) for name in params.runtime.models]
             inputs = texts_of(params, layout)
             for device in dict.fromkeys(["cpu", choose_device(params.device)]):
                 systems = systems_on(device, models, params.runtime.bert)

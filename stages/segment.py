@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.fetch import fetched, punkt_choice
+from pipeline.fetch import fetched_path, punkt_choice
 from pipeline.layout import Layout
 from pipeline.params import entry
 from pipeline.run import main
@@ -21,7 +21,7 @@ def segment(name: str) -> None:
     params = load()
     layout = Layout(params.experiment)
     corpus = entry(params.corpora, name, "corpora")
-    source = fetched(layout.raw(name))
+    source = fetched_path(layout.raw(name))
     with stage_run(params, "segment", name):
         wanted = corpus.limit if corpus.split else 0  # a limit of each split does not say how many in all
         with bar(f"{name}: documents", wanted or None) as shown:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.layout import Layout
-from pipeline.question_tuning import answered, punkt, readings
+from pipeline.question_tuning import punkt, readings, tune_and_answer
 from pipeline.questions import squad_sets
 from pipeline.run import main
 from pipeline.settings import load
 from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
-from pipeline.trained_models import trained
+from pipeline.trained_models import trained_models
 from quartet.files import atomic_dir, keep_only
 from quartet.results import Result, rows_of, system_name, write_results
 from quartet.tasks.squad.metrics import squad_measures, write_predictions
@@ -29,9 +29,9 @@ def squad(name: str) -> None:
             for data in squad_sets(params, layout):
                 segmenter = punkt(params, data.train)
                 second = params.tasks[data.name].format == "squad2"
-                for model in trained(params, name):
+                for model in trained_models(params, name):
                     for reading, positions in readings(params.squad, model.card.model, order_differs=False):
-                        found, weights = answered(params, layout, model, data, segmenter, positions)
+                        found, weights = tune_and_answer(params, layout, model, data, segmenter, positions)
                         kept.append(weights)
                         for split, (questions, predictions) in found.items():
                             measures = squad_measures(questions, predictions, params.bootstrap, model.seed)

@@ -16,7 +16,7 @@ from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params, TaskEntry
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.task_sets import check_roles, file_name, published, read_task
+from pipeline.task_sets import check_roles, file_name, published_format, read_task
 from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError
@@ -58,7 +58,7 @@ def bring(params: Params, name: str, task: TaskEntry, layout: Layout) -> dict[st
         Unavailable: a set that is no published one cannot be had; its folder is what it was.
     """
     check_roles(params, name)
-    form, folder = published(name, task), layout.task(task.kind, name)
+    form, folder = published_format(name, task), layout.task(task.kind, name)
     manifest: dict[str, Any] = {"version": MANIFEST_VERSION, "kind": task.kind}
     with atomic_dir(folder) as temporary:
         manifest["files"], missing = gather(Path(params.data.root), task, folder, temporary)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline.fetch import fetch_one, fetched
+from pipeline.fetch import fetch_one, fetched_path
 from pipeline.layout import Layout
 from pipeline.params import entry
 from pipeline.run import main
@@ -24,7 +24,7 @@ def vectors(name: str) -> None:
     settings = entry(params.vectors, name, "vectors")
     with stage_run(params, "vectors", name):
         fetch_one(settings, Path(params.data.root), layout.vectors(name))
-        table = load_vectors(fetched(layout.vectors(name)), settings.format, settings.lowercase)
+        table = load_vectors(fetched_path(layout.vectors(name)), settings.format, settings.lowercase)
         sets = judged_sets(params, layout)
         texts = texts_of(sets)
         found = table.embed(texts)

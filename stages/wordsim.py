@@ -8,7 +8,7 @@ from pipeline.settings import load
 from pipeline.task_sets import sets_of
 from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
-from pipeline.trained_models import trained
+from pipeline.trained_models import trained_models
 from quartet.results import Result, rows_of, write_results
 from quartet.tasks.wordsim.data import WordPairs
 from quartet.tasks.wordsim.metrics import word_similarity
@@ -21,7 +21,7 @@ def wordsim(name: str) -> None:
     rows: list[Result] = []
     with stage_run(params, "wordsim", name):
         sets = list(sets_of("word-similarity", params, layout))
-        for model in trained(params, name):
+        for model in trained_models(params, name):
             for dataset, pairs in sets:
                 assert isinstance(pairs, WordPairs)
                 measures = word_similarity(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from quartet.locks import held
+from quartet.locks import hold_lock
 from tests.imports import ROOT
 
 #: What makes `import fcntl` fail, as on Windows.
@@ -19,7 +19,7 @@ WRITES = """
 import os, quartet
 from pathlib import Path
 from quartet.files import atomic_dir, atomic_path
-from quartet.locks import held
+from quartet.locks import hold_lock
 with atomic_path("out.txt") as outer:
     outer.write_text("outer")
     with atomic_path("out.txt") as inner:
@@ -27,7 +27,7 @@ with atomic_path("out.txt") as outer:
     assert outer.read_text() == "outer", "what is in use stays"
 with atomic_dir("model") as folder:
     (folder / "a").touch()
-    with held(folder) as free:
+    with hold_lock(folder) as free:
         assert not free
 Path(".unfinished-out.txt.abc").touch()  # of a process that ended
 with atomic_path("out.txt") as again:
@@ -59,11 +59,11 @@ def without_fcntl(code: str, folder: Path, text: str = "") -> str:
 def test_one_has_it_at_a_time(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for path in (tmp_path, tmp_path / "file"):
-        with held(path) as first, held(path) as second:
+        with hold_lock(path) as first, hold_lock(path) as second:
             assert (first, second) == (True, False)
-        with held(path) as third:
+        with hold_lock(path) as third:
             assert third
-    with pytest.raises(FileNotFoundError), held(tmp_path / "none"):
+    with pytest.raises(FileNotFoundError), hold_lock(tmp_path / "none"):
         pass
 
 

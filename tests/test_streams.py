@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from quartet.errors import InputError
-from quartet.streams import descriptor, is_stream, read_whole, written
+from quartet.streams import descriptor, is_stream, open_for_writing, read_whole
 
 
 def test_open_files_are_known_by_every_name_and_by_links(tmp_path: Path) -> None:
@@ -31,32 +31,32 @@ def test_files_are_written_behind_links_and_special_files_through(tmp_path: Path
     (tmp_path / "disk").mkdir()
     (tmp_path / "link").symlink_to("disk/out")
     for text in ("first", "second"):  # before the file is there, and after
-        with written(tmp_path / "link") as file:
+        with open_for_writing(tmp_path / "link") as file:
             file.write(text)
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "disk" / "out").read_text() == "second"
-    with written("/dev/null") as file:
+    with open_for_writing("/dev/null") as file:
         file.write("nothing")
     assert Path("/dev/null").is_char_device()
     os.mkfifo(tmp_path / "pipe")
     read: list[bytes] = []
     reader = threading.Thread(target=lambda: read.append(read_whole(tmp_path / "pipe")))
     reader.start()
-    with written(tmp_path / "pipe") as file:
+    with open_for_writing(tmp_path / "pipe") as file:
         file.write("é\n")
     reader.join()
     assert read == ["é\n".encode()]
     assert (tmp_path / "pipe").is_fifo()
-    with pytest.raises(InputError, match="is a folder"), written(tmp_path):
+    with pytest.raises(InputError, match="is a folder"), open_for_writing(tmp_path):
         pass
     if Path("/dev/full").exists():
         said = r"/dev/full: cannot be written \(No space"
-        with pytest.raises(InputError, match=said), written("/dev/full") as file:
+        with pytest.raises(InputError, match=said), open_for_writing("/dev/full") as file:
             file.write("x")
 
 
 def test_nothing_is_written_through_where_the_work_fails(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    with pytest.raises(RuntimeError), written("/dev/stdout") as file:
+    with pytest.raises(RuntimeError), open_for_writing("/dev/stdout") as file:
         file.write("half")
         raise RuntimeError
     assert capfdbinary.readouterr().out == b""

@@ -220,9 +220,9 @@ def peers(
             record.begin(name)
             record(STUDIES[name].run(setup))
             figures = [BenchmarkFigure.from_json(row) for row in record.found[name]["figures"]]
-            console.print(table.shown(figures, f"{name}: {STUDIES[name].title}"))
+            console.print(table.terminal_table(figures, f"{name}: {STUDIES[name].title}"))
     if markdown is not None:
-        table.write_markdown(markdown, record.found if json is None else table.kept(json))
+        table.write_markdown(markdown, record.found if json is None else table.read_studies(json))
 
 
 class ResultsFile:
@@ -259,7 +259,7 @@ class ResultsFile:
         minutes = (time.perf_counter() - self._begun) / 60
         self.found[self._row] = table.record(outcome, self._where, self._rounds, minutes)
         if self._path is not None:
-            table.keep(self._path, self._row, self.found[self._row])
+            table.write_study(self._path, self._row, self.found[self._row])
 
 
 def _is_demanded(row: BenchmarkName, shape: str, device: str) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from benchmarks.peers.models import plain_score
 from benchmarks.peers.paired_times import in_turns
-from benchmarks.peers.products import flops, recorded, replay
+from benchmarks.peers.products import flops, record_products, replay
 from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, EqualityCheck, at_least, at_most, equal
 from benchmarks.peers.sentence import SCORE_TOLERANCE, read, same_readings
 from benchmarks.peers.setup import Setup
-from quartet.runtime.clock import Timer, clocked
+from quartet.runtime.clock import Timer, device_timer
 from quartet.scoring.language_model import LanguageModel
 
 #: Ratio over the batched biLM, by use.
@@ -27,7 +27,7 @@ def study(setup: Setup) -> BenchmarkResult:
     checks = same_readings("biLM: batched and one by one", models["biLM batched"], texts[0])
     checks += [_alone(name, models[name], texts) for name in ("T-TA", "uniLM")]
     ways: dict[str, Timer] = {
-        f"{name}, {use}": clocked(lambda model=model, use=use: read(model, use, texts))  # type: ignore[misc]
+        f"{name}, {use}": device_timer(lambda model=model, use=use: read(model, use, texts))  # type: ignore[misc]
         for use in DEMANDS
         for name, model in models.items()
     }
@@ -37,7 +37,7 @@ def study(setup: Setup) -> BenchmarkResult:
         ratios = found.ratios(f"biLM batched, {use}", f"T-TA, {use}")
         figures.append(BenchmarkFigure.of(f"{use}: biLM batched / T-TA", ratios, demand))
         operations = [
-            flops(recorded(lambda name=name, use=use: read(models[name], use, texts)))  # type: ignore[misc]
+            flops(record_products(lambda name=name, use=use: read(models[name], use, texts)))  # type: ignore[misc]
             for name in ("biLM batched", "T-TA")
         ]
         figures.append(
@@ -56,9 +56,9 @@ def products(setup: Setup) -> BenchmarkResult:
     texts = setup.texts(setup.rescored)
     model = setup.model("tta")
     checks = [_alone("T-TA", model, texts)]
-    counts = recorded(lambda: model.score(texts))
+    counts = record_products(lambda: model.score(texts))
     ways: dict[str, Timer] = {
-        "T-TA": clocked(lambda: model.score(texts)),
+        "T-TA": device_timer(lambda: model.score(texts)),
         "its products": replay(counts, setup.device),
     }
     found = in_turns(ways, setup.rounds)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from benchmarks.peers.paired_times import in_turns, quickest
+from benchmarks.peers.paired_times import in_turns, quickest_way
 from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, EqualityCheck, at_least, equal
 from benchmarks.peers.setup import Setup
 from benchmarks.peers.worker import Worker
-from quartet.runtime.clock import Timer, clocked
+from quartet.runtime.clock import Timer, device_timer
 from quartet.scoring.pretrained_lm import load_pretrained
 
 SCRIPT = "minicons_worker.py"
@@ -44,7 +44,7 @@ def study(setup: Setup) -> BenchmarkResult:
 
         few = texts[:TRIAL]
         trial: dict[str, Timer] = {str(batch): peer(batch, few) for batch in BATCHES}
-        batch = int(quickest(trial))
+        batch = int(quickest_way(trial))
         theirs = worker.ask(texts=texts, batch=batch)["scores"]
         checks = [
             equal(
@@ -57,8 +57,8 @@ def study(setup: Setup) -> BenchmarkResult:
         ]
         ways: dict[str, Timer] = {
             "minicons": peer(batch, texts),
-            "BERT's masked scores, batched": clocked(lambda: ours.score(texts)),
-            "T-TA": clocked(lambda: tta.score(texts)),
+            "BERT's masked scores, batched": device_timer(lambda: ours.score(texts)),
+            "T-TA": device_timer(lambda: tta.score(texts)),
         }
         found = in_turns(ways, setup.rounds)
     figures = [

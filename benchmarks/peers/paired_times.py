@@ -45,7 +45,7 @@ def in_turns(ways: Mapping[str, Timer], rounds: int) -> PairedTimes:
     )
 
 
-def steady(call: Callable[[], object]) -> Timer:
+def steady_call(call: Callable[[], object]) -> Timer:
     """A short call as a way: it is run again and again for a while, and its time is the median.
 
     It may tell its own seconds (a float), as `Timer` does.
@@ -63,6 +63,6 @@ def steady(call: Callable[[], object]) -> Timer:
     return run
 
 
-def quickest(ways: Mapping[str, Timer]) -> str:
+def quickest_way(ways: Mapping[str, Timer]) -> str:
     """The way that takes least in one round after another: what a peer is compared by, where it has a choice."""
     return min(ways, key=in_turns(ways, 1).median)

@@ -16,7 +16,7 @@ import torch
 from benchmarks.peers.models import SHAPES, model_config
 from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, DemandedValue, at_least
 from benchmarks.peers.setup import Setup
-from benchmarks.peers.training import RepeatableTraining, encoded
+from benchmarks.peers.training import RepeatableTraining, encode_sentences
 from quartet.config.model import ModelConfig, Position, RecurrenceConfig
 from quartet.runtime.hf_bert import BertShape
 from quartet.runtime.peak import matrix_product_peak
@@ -127,7 +127,7 @@ GROUPS = {"sentences": sentences, "spans": spans, "streams": streams}
 def study(setup: Setup, group: str) -> BenchmarkResult:
     """Train each model of a group, as it is and with ``training.compile``, until the time is over."""
     texts = setup.spread(setup.trained)
-    corpus = encoded(setup.folder / group, texts, setup.tokenizer)
+    corpus = encode_sentences(setup.folder / group, texts, setup.tokenizer)
     figures: list[BenchmarkFigure] = []
     seconds: dict[str, float] = {}
     tokens: dict[str, float] = {}

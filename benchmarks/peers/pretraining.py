@@ -12,7 +12,7 @@ from benchmarks.peers.models import model_config
 from benchmarks.peers.paired_times import in_turns
 from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, EqualityCheck, at_least, equal
 from benchmarks.peers.setup import Setup
-from benchmarks.peers.training import RepeatableTraining, encoded
+from benchmarks.peers.training import RepeatableTraining, encode_sentences
 from benchmarks.peers.worker import Worker
 from quartet.config.model import ModelConfig
 from quartet.data import open_source
@@ -55,7 +55,7 @@ def study(setup: Setup) -> BenchmarkResult:
                 "device": setup.device,
             }
         )
-        corpus = encoded(setup.folder / "pretraining", sentences, setup.tokenizer)
+        corpus = encode_sentences(setup.folder / "pretraining", sentences, setup.tokenizer)
         tasks = {
             "MLM": replace(
                 model_config("bilm", setup.shape, MAX_LENGTH),

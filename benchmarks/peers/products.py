@@ -79,7 +79,7 @@ class ProductCounter(TorchDispatchMode):
         self.counts[batch, left.shape[-2], left.shape[-1], right.shape[-1]] += 1
 
 
-def recorded(call: Callable[[], object]) -> Counter[ProductShape]:
+def record_products(call: Callable[[], object]) -> Counter[ProductShape]:
     """The matrix products of one call.
 
     Raises:

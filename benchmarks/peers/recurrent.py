@@ -6,7 +6,7 @@ from benchmarks.peers.models import TransformerXLShape, filled_tokenizer
 from benchmarks.peers.paired_times import in_turns
 from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, at_most, equal
 from benchmarks.peers.setup import Setup
-from benchmarks.peers.training import RepeatableTraining, encoded
+from benchmarks.peers.training import RepeatableTraining, encode_sentences
 from quartet.config.model import ModelConfig, Position, RecurrenceConfig
 from quartet.runtime.clock import Timer
 
@@ -30,7 +30,7 @@ def study(setup: Setup) -> BenchmarkResult:
     sentences = setup.spread(setup.trained)
     for name, stream in setup.streams.items():
         tokenizer = filled_tokenizer(setup.sentences, stream.vocabulary)
-        corpus = encoded(setup.folder / f"streams-{name}", sentences, tokenizer)
+        corpus = encode_sentences(setup.folder / f"streams-{name}", sentences, tokenizer)
         epochs = {
             label: RepeatableTraining(
                 _config(stream, positions),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from benchmarks.peers.models import plain_score
-from benchmarks.peers.paired_times import in_turns, steady
-from benchmarks.peers.products import ProductShape, flops, recorded, replay, weight_reading
+from benchmarks.peers.paired_times import in_turns, steady_call
+from benchmarks.peers.products import ProductShape, flops, record_products, replay, weight_reading
 from benchmarks.peers.results import (
     BenchmarkFigure,
     BenchmarkResult,
@@ -49,15 +49,15 @@ def one_sentence(setup: Setup) -> BenchmarkResult:
     products = {}
     for use in DEMANDS:
         for name, model in models.items():
-            ways[f"{name}, {use}"] = steady(
+            ways[f"{name}, {use}"] = steady_call(
                 lambda model=model, use=use: read(model, use, [text])  # type: ignore[misc]
             )
         for name in models:
-            counts = recorded(lambda name=name, use=use: read(models[name], use, [text]))  # type: ignore[misc]
+            counts = record_products(lambda name=name, use=use: read(models[name], use, [text]))  # type: ignore[misc]
             products[name, use] = counts
             passes = tokens if name == "biLM one by one" else 1
-            ways[f"products of {name}, {use}"] = steady(_passes(counts, passes, setup.device))
-        ways[f"T-TA's weights, {use}"] = steady(weight_reading(products["T-TA", use], setup.device))
+            ways[f"products of {name}, {use}"] = steady_call(_passes(counts, passes, setup.device))
+        ways[f"T-TA's weights, {use}"] = steady_call(weight_reading(products["T-TA", use], setup.device))
     found = in_turns(ways, setup.rounds)
     figures = []
 
@@ -93,7 +93,7 @@ def growth(setup: Setup) -> BenchmarkResult:
         "biLM: batched and one by one", models["biLM batched"], sentences[max(setup.lengths)]
     )
     ways: dict[str, Timer] = {
-        f"{name}, {use}, {words} words": steady(
+        f"{name}, {use}, {words} words": steady_call(
             lambda model=model, use=use, text=text: read(model, use, [text])  # type: ignore[misc]
         )
         for words, text in sentences.items()

@@ -13,7 +13,7 @@ from rich.table import Table
 from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult
 from quartet.errors import InputError
 from quartet.files import atomic_path, read_json, write_json
-from quartet.hardware.processor import computing
+from quartet.hardware.processor import describe_processor
 from quartet.hugging_face import transformers
 
 #: Where a page's table stands.
@@ -24,7 +24,9 @@ def machine(device: str) -> dict[str, str]:
     """What computes, in words, and the libraries that our own figures depend on."""
     gpu = device.startswith("cuda")
     return {
-        "device": f"cuda ({torch.cuda.get_device_name()})" if gpu else computing(torch.get_num_threads()),
+        "device": f"cuda ({torch.cuda.get_device_name()})"
+        if gpu
+        else describe_processor(torch.get_num_threads()),
         "torch": str(torch.__version__),
         "transformers": str(transformers().__version__),
         "python": platform.python_version(),
@@ -36,17 +38,17 @@ def record(found: BenchmarkResult, where: Mapping[str, str], rounds: int, minute
     return found.to_json() | {"machine": dict(where), "rounds": rounds, "minutes": minutes}
 
 
-def keep(path: Path, name: str, study: Mapping[str, Any]) -> None:
+def write_study(path: Path, name: str, study: Mapping[str, Any]) -> None:
     """Put a comparison into the file's object, in the place of an earlier one of its name.
 
     Raises:
         InputError: the file is there and is none of ours.
     """
-    known = kept(path) if path.exists() else {}
+    known = read_studies(path) if path.exists() else {}
     write_json(path, {**known, name: dict(study)})
 
 
-def kept(path: Path) -> dict[str, Any]:
+def read_studies(path: Path) -> dict[str, Any]:
     """The comparisons of a file.
 
     Raises:
@@ -60,7 +62,7 @@ def kept(path: Path) -> dict[str, Any]:
     return found
 
 
-def shown(figures: list[BenchmarkFigure], title: str) -> Table:
+def terminal_table(figures: list[BenchmarkFigure], title: str) -> Table:
     """The figures of one comparison, for a terminal."""
     table = Table(title, "median", "least", "largest", "demanded", "met")
     for figure in figures:

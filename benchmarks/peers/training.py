@@ -30,7 +30,9 @@ VALIDATION = 4
 _SEED = 1
 
 
-def encoded(folder: Path, sentences: Sequence[str], tokenizer: TextTokenizer) -> dict[str, EncodedCorpus]:
+def encode_sentences(
+    folder: Path, sentences: Sequence[str], tokenizer: TextTokenizer
+) -> dict[str, EncodedCorpus]:
     """The sentences as an encoded corpus: all of them for training, the first few for validation.
 
     Raises:

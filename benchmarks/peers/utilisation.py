@@ -11,7 +11,7 @@ from benchmarks.peers.paired_times import in_turns
 from benchmarks.peers.pretraining import DROPOUT, MAX_LENGTH
 from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, at_least
 from benchmarks.peers.setup import Setup
-from benchmarks.peers.training import RepeatableTraining, encoded
+from benchmarks.peers.training import RepeatableTraining, encode_sentences
 from quartet.runtime.clock import Timer
 from quartet.runtime.peak import matrix_product_peak
 from quartet.training.flops import training_flops
@@ -29,7 +29,7 @@ def study(setup: Setup) -> BenchmarkResult:
     are those that the objectives need for real tokens: padding and recomputation are no work.
     """
     sentences = setup.spread(setup.trained)
-    corpus = encoded(setup.folder / "peak", sentences, setup.tokenizer)
+    corpus = encode_sentences(setup.folder / "peak", sentences, setup.tokenizer)
     figures: list[BenchmarkFigure] = []
     rates: dict[str, float] = {}
     for precision in setup.precisions:

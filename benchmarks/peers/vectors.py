@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from benchmarks.peers.paired_times import in_turns, quickest
+from benchmarks.peers.paired_times import in_turns, quickest_way
 from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, at_least, equal
 from benchmarks.peers.setup import Setup
 from benchmarks.peers.worker import Worker
-from quartet.runtime.clock import Timer, clocked
+from quartet.runtime.clock import Timer, device_timer
 from quartet.scoring.pretrained_lm import PretrainedLM, load_pretrained
 
 SCRIPT = "sentence_transformers_worker.py"
@@ -39,7 +39,7 @@ def study(setup: Setup) -> BenchmarkResult:
             return lambda: float(worker.ask(texts=texts, batch=batch)["seconds"])
 
         trial: dict[str, Timer] = {str(batch): peer(batch) for batch in BATCHES}
-        batch = int(quickest(trial))
+        batch = int(quickest_way(trial))
         theirs = worker.ask(texts=texts, batch=batch, vectors=True)["vectors"]
         check = equal(
             "sentence-transformers and Quartet: mean over all tokens",
@@ -50,7 +50,7 @@ def study(setup: Setup) -> BenchmarkResult:
         found = in_turns(
             {
                 "sentence-transformers": peer(batch),
-                "Quartet": clocked(lambda: ours.embed(texts, masked=False)),
+                "Quartet": device_timer(lambda: ours.embed(texts, masked=False)),
             },
             setup.rounds,
         )

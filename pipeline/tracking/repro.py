@@ -54,7 +54,7 @@ class Repro:
     experiment: str
 
 
-def current() -> Repro | None:
+def current_repro() -> Repro | None:
     """The ``dvc repro`` that runs this process; None where DVC did not start it."""
     process = dvc_process()
     if process is None:
@@ -96,7 +96,7 @@ def dvc_process() -> psutil.Process | None:
     return None
 
 
-def bury(store: ExperimentStore) -> None:
+def mark_killed_runs(store: ExperimentStore) -> None:
     """Mark as KILLED every run that is RUNNING for a process of this machine which is there no more."""
     for run_id, tag in store.tagged("process", {}, running=True):
         host, _, rest = tag.partition(":")

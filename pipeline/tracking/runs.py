@@ -67,8 +67,8 @@ def live(params: Params, stage: str, variant: str, resume: Path | None) -> Itera
         InputError: MLflow cannot be reached.
     """
     store = open_store(params.experiment)
-    repro.bury(store)
-    parent = repro.parent(store, _common(params), repro.current())
+    repro.mark_killed_runs(store)
+    parent = repro.parent(store, _common(params), repro.current_repro())
     settings = stage_params(params, stage, variant)
     tags = {**_tags(params, stage, variant, parent), "process": repro.own_process()}
     kept = None if resume is None else resume / RUN_ID
@@ -108,7 +108,7 @@ def tell(params: Params, rows: Sequence[Result] = ()) -> list[str]:
         The names of the runs of stage instances that were made.
     """
     store = open_store(params.experiment)
-    parent = repro.parent(store, _common(params), repro.current())
+    parent = repro.parent(store, _common(params), repro.current_repro())
     known = store.finished()
     made = []
     for stage, variant in instances(params):
@@ -134,7 +134,7 @@ def tell(params: Params, rows: Sequence[Result] = ()) -> list[str]:
     return made
 
 
-def reported(params: Params) -> list[Result]:
+def report_rows(params: Params) -> list[Result]:
     """The rows of the report; none before there is one."""
     return results(params) if Layout(params.experiment).results.is_file() else []
 

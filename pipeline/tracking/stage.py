@@ -146,12 +146,12 @@ def _check_experiment(params: Params) -> None:
 @contextmanager
 def _watched(params: Params, stage: str, variant: str, resume: Path | None) -> Iterator[StageWatcher | None]:
     if stage_named(stage).live:
-        from pipeline.tracking.runs import live, reported, tell  # MLflow, which takes seconds to import
+        from pipeline.tracking.runs import live, report_rows, tell  # MLflow, which takes seconds to import
 
         with live(params, stage, variant, resume) as watcher:
             yield watcher
         if stage == "report":
-            made = tell(params, reported(params))
+            made = tell(params, report_rows(params))
             say(f"MLflow: {len(made)} run(s) logged")
     else:
         yield None

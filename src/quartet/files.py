@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from quartet.errors import InputError, system_error
-from quartet.locks import LOCK, held
+from quartet.locks import LOCK, hold_lock
 
 #: How the names of unfinished files and folders begin; .dvcignore leaves them out.
 TEMPORARY = ".unfinished-"
@@ -46,7 +46,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     os.close(handle)
     temporary = Path(name)
     try:
-        with held(temporary), _written(path, temporary):
+        with hold_lock(temporary), _written(path, temporary):
             _sweep(path)
             yield temporary
             _open_mode(temporary)
@@ -71,7 +71,7 @@ def atomic_dir(path: str | Path) -> Iterator[Path]:
         temporary = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{path.name}.", dir=path.parent))
     old = temporary.with_name(f"{temporary.name}.old")
     try:
-        with held(temporary), _written(path, temporary):
+        with hold_lock(temporary), _written(path, temporary):
             _sweep(path)
             yield temporary
             _open_mode(temporary)
@@ -114,7 +114,7 @@ def _sweep(path: Path) -> None:
     for entry in os.scandir(path.parent):
         if not entry.name.startswith(f"{TEMPORARY}{path.name}.") or entry.name.endswith(LOCK):
             continue
-        with suppress(OSError), held(Path(entry.path)) as free:
+        with suppress(OSError), hold_lock(Path(entry.path)) as free:
             if not free:
                 continue
             if entry.is_dir(follow_symlinks=False):

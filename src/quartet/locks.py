@@ -18,7 +18,7 @@ LOCK: Final = ".held"
 
 
 @contextmanager
-def held(path: Path) -> Iterator[bool]:
+def hold_lock(path: Path) -> Iterator[bool]:
     """Hold the lock of a file or folder; whether it could be had. The lock of a process that ends is free.
 
     Where there is no ``fcntl``, the lock is a file beside it, of the package `filelock`, which knows each system's way.

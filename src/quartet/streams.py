@@ -85,7 +85,7 @@ def read_whole(path: str | Path) -> bytes:
 
 
 @contextmanager
-def written(path: str | Path) -> Iterator[IO[str]]:
+def open_for_writing(path: str | Path) -> Iterator[IO[str]]:
     """A text file to write in UTF-8: whole or absent where it is a regular file, and else written through at the end.
 
     Raises:
@@ -105,7 +105,7 @@ def written(path: str | Path) -> Iterator[IO[str]]:
 
 
 @contextmanager
-def flushed() -> Iterator[None]:
+def flushed_stdout() -> Iterator[None]:
     """Standard output is written to its end, or the process ends with what kept it from that.
 
     What a full disk did not take is dropped: Python would try it again as it leaves, and say so in lines of its own. A

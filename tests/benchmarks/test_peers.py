@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.peers import minicons, models, worker
-from benchmarks.peers.paired_times import STEADY_CALLS, PairedTimes, in_turns, quickest, steady
+from benchmarks.peers.paired_times import STEADY_CALLS, PairedTimes, in_turns, quickest_way, steady_call
 from quartet.errors import InputError
 from quartet.hugging_face import open_tokenizer
 from quartet.runtime.hf_bert import BertShape, save_bert
@@ -33,13 +33,13 @@ def test_ways_take_turns_and_the_first_round_does_not_count() -> None:
 
 def test_a_short_way_gives_the_median_of_many_calls() -> None:
     taken = iter([9.0, 1.0] + [2.0] * (STEADY_CALLS - 2))
-    assert steady(lambda: next(taken))() == 2.0
+    assert steady_call(lambda: next(taken))() == 2.0
     assert next(taken, None) is None
 
 
 def test_the_quickest_way_is_found_after_a_first_call_that_does_not_count() -> None:
     slow_at_first = iter([9.0, 1.0])
-    assert quickest({"a": lambda: 2.0, "b": lambda: next(slow_at_first)}) == "b"
+    assert quickest_way({"a": lambda: 2.0, "b": lambda: next(slow_at_first)}) == "b"
 
 
 def test_ratios_are_of_rounds_not_of_medians() -> None:

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from benchmarks.peers.products import flops, recorded, replay, weight_reading
+from benchmarks.peers.products import flops, record_products, replay, weight_reading
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.scoring.test_language_model import random_model
@@ -27,14 +27,14 @@ def test_products_are_counted_by_their_shapes(inference: bool) -> None:
             x_BTD @ layer.weight.t()
             F.scaled_dot_product_attention(y_BTD[:, None], y_BTD[:, None], y_BTD[:, None])
 
-    counts = recorded(work)
+    counts = record_products(work)
     assert counts[1, 10, 8, 16] == 2
     assert flops(counts) == 2 * (2 * 10 * 8 * 16 + 2 * 5 * 8 * 5 + 2 * (2 * 3 * 16 * 3))
 
 
 def test_a_computation_without_products_is_refused() -> None:
     with pytest.raises(ValueError, match="no matrix product was seen"):
-        recorded(lambda: torch.ones(3) + 1)
+        record_products(lambda: torch.ones(3) + 1)
 
 
 def test_the_products_of_a_tta_are_those_of_its_equations(small_corpus: Small) -> None:
@@ -49,7 +49,7 @@ def test_the_products_of_a_tta_are_those_of_its_equations(small_corpus: Small) -
     first = own * config.dim**2
     head = own * config.dim * tokenizer.vocab_size + (config.head == "transform") * own * config.dim**2
     model.score([text])  # makes the tokens' rows
-    assert flops(recorded(lambda: model.score([text]))) == 2 * (config.layers * layer - first + head)
+    assert flops(record_products(lambda: model.score([text]))) == 2 * (config.layers * layer - first + head)
 
 
 def test_a_replay_takes_longer_where_there_is_more_to_do() -> None:
@@ -60,7 +60,7 @@ def test_a_replay_takes_longer_where_there_is_more_to_do() -> None:
 def test_products_with_weights_of_their_own_run_as_often() -> None:
     counts = {(1, 4, 8, 16): 3, (2, 4, 8, 4): 2}
     for own_weights in (False, True):
-        assert recorded(replay(counts, own_weights=own_weights)) == counts
+        assert record_products(replay(counts, own_weights=own_weights)) == counts
 
 
 def test_every_weight_is_read_once_and_attention_has_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,7 +55,7 @@ def record(*figures: BenchmarkFigure) -> dict[str, object]:
 def test_a_row_that_is_run_again_takes_the_place_of_the_earlier_one(tmp_path: Path) -> None:
     path = tmp_path / "speed.json"
     for name, value in (("list", 1.0), ("peak", 2.0), ("list", 3.0)):
-        table.keep(path, name, record(BenchmarkFigure.of(name, [value], at_most(2))))
+        table.write_study(path, name, record(BenchmarkFigure.of(name, [value], at_most(2))))
     found = read_json(path)
     assert list(found) == ["list", "peak"]
     (figure,) = found["list"]["figures"]
@@ -67,7 +67,7 @@ def test_a_file_of_others_is_not_written_over(tmp_path: Path) -> None:
     path = tmp_path / "other.json"
     write_json(path, {"a": 1})
     with pytest.raises(InputError, match="not what this command wrote"):
-        table.keep(path, "list", record())
+        table.write_study(path, "list", record())
     assert read_json(path) == {"a": 1}
 
 

@@ -10,7 +10,7 @@ import torch
 from benchmarks.peers import hypotheses, paper_utilisation, recurrent, sentence, utilisation
 from benchmarks.peers.models import plain_score
 from benchmarks.peers.setup import Setup
-from benchmarks.peers.training import RepeatableTraining, encoded
+from benchmarks.peers.training import RepeatableTraining, encode_sentences
 from quartet.errors import InputError
 from quartet.kernels import cross_entropy
 from quartet.models.tta import TTA
@@ -110,7 +110,7 @@ def test_segatron_reads_what_transformer_xl_reads(setup: Setup) -> None:
 
 
 def test_an_epoch_trains_on_every_sentence_once(setup: Setup) -> None:
-    corpus = encoded(setup.folder / "corpus", SENTENCES, setup.tokenizer)
+    corpus = encode_sentences(setup.folder / "corpus", SENTENCES, setup.tokenizer)
     epoch = RepeatableTraining(
         setup.model("tta").card.model, setup.tokenizer, corpus, 8, "fp32", "cpu", setup.folder
     )
@@ -143,7 +143,7 @@ def test_an_operation_is_counted_as_the_pipeline_counts_it(
         return 1e6
 
     monkeypatch.setattr(utilisation, "training_flops", flops)
-    corpus = encoded(setup.folder / "corpus", SENTENCES, setup.tokenizer)
+    corpus = encode_sentences(setup.folder / "corpus", SENTENCES, setup.tokenizer)
     epoch = RepeatableTraining(
         setup.model("tta").card.model, setup.tokenizer, corpus, 8, "fp32", "cpu", setup.folder
     )

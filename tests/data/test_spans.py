@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from quartet.data import open_source
 from quartet.data.batch import Row
-from quartet.data.released_spans import ReleasedSpanSource, joined, kept
+from quartet.data.released_spans import ReleasedSpanSource, join_spans, kept_lengths
 from quartet.data.segments import SegmentedTokens
 from quartet.data.spans import SpanSource
 from quartet.errors import InputError
@@ -88,7 +88,7 @@ def test_the_longer_half_gives_up_one_token_after_the_other(a: int, b: int, room
     left = [a, b]
     while sum(left) > room:
         left[0 if left[0] > left[1] else 1] -= 1
-    assert kept(a, b, room) == tuple(left)
+    assert kept_lengths(a, b, room) == tuple(left)
     assert min(left) >= 1
 
 
@@ -124,7 +124,7 @@ def test_released_inputs_are_two_runs_of_one_document(
         assert (np.diff(a) == 1).all() and (np.diff(b) == 1).all() and a[-1] < b[0]
         assert len({*documents[a], *documents[b]}) == 1
         halves = [Row(whole.ids[half], whole.segments[half]) for half in (a, b)]
-        expected = joined(halves[0], halves[1], CLS, SEP)
+        expected = join_spans(halves[0], halves[1], CLS, SEP)
         assert positions_TP[real_T][:, 1:].tolist() == expected.segments.tolist()
 
 

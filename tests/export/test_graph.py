@@ -14,7 +14,7 @@ from quartet.config.model import POSITIONS, ModelConfig
 from quartet.data.batch import Batch
 from quartet.errors import InputError
 from quartet.export import arithmetic
-from quartet.export.arithmetic import LARGEST, Arithmetic, Float32, Int8, quantised
+from quartet.export.arithmetic import LARGEST, Arithmetic, Float32, Int8, quantise
 from quartet.export.graph import Graph, check_exportable, needs_positions
 from quartet.export.scorer import open_session
 from quartet.models.architectures import build
@@ -188,7 +188,7 @@ def test_the_file_holds_the_token_table_once_and_no_trace_of_where_it_was_made(t
 def test_weights_are_rounded_to_half_a_step() -> None:
     random = np.random.default_rng(3)
     weight_NK = random.normal(size=(6, 40)).astype(np.float32) * np.array([[1e-3, 1, 10, 0, 5, 2]]).T
-    integers_NK, scale_N = quantised(weight_NK.astype(np.float32))
+    integers_NK, scale_N = quantise(weight_NK.astype(np.float32))
     assert (np.abs(integers_NK).max(axis=1) == [LARGEST, LARGEST, LARGEST, 0, LARGEST, LARGEST]).all()
     assert (np.abs(integers_NK * scale_N[:, None] - weight_NK) <= scale_N[:, None] * 0.501).all()
 

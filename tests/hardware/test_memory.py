@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from quartet.hardware import memory
-from quartet.hardware.processor import computing
+from quartet.hardware.processor import describe_processor
 from tests.imports import ROOT
 
 PROGRAM = """
@@ -80,8 +80,8 @@ def test_what_allocates_is_said_beside_the_processor(
     process = SimpleNamespace(**dict.fromkeys(functions, accept))
     monkeypatch.setattr(ctypes, "CDLL", lambda _: process)
     assert memory.allocator() == name
-    assert computing(2).startswith("cpu (2 threads, ")
-    assert computing(2).endswith(f", {name})") == bool(name)
+    assert describe_processor(2).startswith("cpu (2 threads, ")
+    assert describe_processor(2).endswith(f", {name})") == bool(name)
     assert memory.keep_freed_memory() == bool(told) == (not name), "glibc's settings are glibc's alone"
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from quartet.kernels.dropout import NUMBERS, Dropout, kept, rate
+from quartet.kernels.dropout import NUMBERS, Dropout, dropout_mask, rate
 from quartet.models.architectures import build
 from tests.models.shapes import VARIANTS, VOCABULARY, small
 
@@ -48,7 +48,7 @@ def test_shape_and_type_are_kept_and_the_gradient_has_the_same_mask(
     y = dropped(x, 0.5)
     assert (y.shape, y.dtype) == (x.shape, x.dtype)
     torch.manual_seed(1)
-    factor = kept(x, 0.5)
+    factor = dropout_mask(x, 0.5)
     torch.testing.assert_close(y, x * factor)
     y.sum().backward()
     torch.testing.assert_close(x.grad, factor)

@@ -59,7 +59,7 @@ def test_kernels_and_twins_agree(kind: str, use: Callable[[Network], list[Tensor
 #: Where each kernel does its work, which its twin never reaches; linear maps by a way that not every processor has.
 WORK = {
     "cross entropy": (cross_entropy, "_to_gradient"),
-    "dropout": (dropout, "kept"),
+    "dropout": (dropout, "dropout_mask"),
     "log-probabilities": (cross_entropy, "_tiled_logprobs"),
     "tables of T-TA": (tta_tables, "_ProjectionTable"),
     "attention": (torch.nn.functional, "scaled_dot_product_attention"),

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from benchmarks.peers.products import recorded
+from benchmarks.peers.products import record_products
 from quartet.kernels import tta_tables
 from quartet.models.architectures import build
 from quartet.models.tta import TTA
@@ -114,7 +114,7 @@ def test_no_key_or_value_is_multiplied_again(kind: str, queries: int) -> None:
     one, inputs = network(kind), random_inputs(2, 8)
     with torch.inference_mode():
         one.represent_inner(*inputs)
-        counts = recorded(lambda: one.represent_inner(*inputs))
+        counts = record_products(lambda: one.represent_inner(*inputs))
     assert len(one.layers) == 2
     assert sum(times for (batch, *_), times in counts.items() if batch == 1) == 3 * 2 + queries
 
@@ -154,7 +154,7 @@ def test_a_table_that_would_be_too_large_is_not_made(monkeypatch: pytest.MonkeyP
     one, inputs = network(), random_inputs(2, 8, [8, 5])
     monkeypatch.setattr(tta_tables, "LARGEST", 0)
     with torch.inference_mode():
-        counts = recorded(lambda: one.represent_inner(*inputs))
+        counts = record_products(lambda: one.represent_inner(*inputs))
         same(one, one.represent_inner(*inputs), inputs)
     assert sum(times for (batch, *_), times in counts.items() if batch == 1) == 6 * len(one.layers)
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from quartet.config.ngram import NgramConfig
 from quartet.errors import InputError
-from quartet.ngram.counts import adjusted_counts, count_grams, running
+from quartet.ngram.counts import adjusted_counts, count_grams, running_text
 from quartet.ngram.estimate import estimate
 from quartet.ngram.lmplz import find_lmplz
 from tests.ngram.reference import FIXTURES, Arpa, entries, lines_of
@@ -55,7 +55,7 @@ def test_every_number_is_lmplzs(name: str, tmp_path: Path) -> None:
 
 
 def test_the_text_ends_with_a_word_that_lmplz_counts_in_a_way_of_its_own() -> None:
-    grams = count_grams(running(POTTER), 2)
+    grams = count_grams(running_text(POTTER), 2)
     adjusted = adjusted_counts(*grams)
     assert (adjusted[-1], grams[0].count[-1]) == (1, 2), "else the fixtures would not show it"
 
@@ -81,7 +81,7 @@ def test_the_installed_lmplz_makes_the_same_model(tmp_path: Path) -> None:
 @given(sentences, st.integers(2, 4))
 @settings(max_examples=60, deadline=None)
 def test_counting_is_counting(texts: list[list[str]], order: int) -> None:
-    text = running(texts)
+    text = running_text(texts)
     counted: list[Counter[tuple[str, ...]]] = [Counter() for _ in range(order)]
     before: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for tokens in texts:
@@ -127,7 +127,7 @@ def test_after_any_context_the_probabilities_sum_to_one(
 def test_pruning_leaves_out_what_is_rare_and_nothing_else(tmp_path: Path) -> None:
     estimate(POTTER, tmp_path / "whole.arpa", NgramConfig(order=3, estimator="own"))
     estimate(POTTER, tmp_path / "pruned.arpa", NgramConfig(order=3, pruning=(0, 1, 2), estimator="own"))
-    grams = count_grams(running(POTTER), 3)
+    grams = count_grams(running_text(POTTER), 3)
     kept = [len(grams[0]), int((grams[1].count > 1).sum()), int((grams[2].count > 2).sum())]
     found = Counter(len(words) for words, _, _ in entries(tmp_path / "pruned.arpa"))
     assert [found[1], found[2], found[3]] == kept

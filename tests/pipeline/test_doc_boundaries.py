@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.doc_boundaries import GOLD, SentenceSequence, compared, passages
+from pipeline.doc_boundaries import GOLD, SentenceSequence, boundary_errors, passages
 from quartet.errors import InputError
 from quartet.text.segmenter import Segmenter
 from tests.imports import ROOT
@@ -24,7 +24,9 @@ def test_boundaries_are_counted() -> None:
         def span_tokenize(self, text: str) -> list[tuple[int, int]]:
             return [(0, 4), (4, 8), (8, len(text))]
 
-    errors = compared(Segmenter(Cutter(), ""), [SentenceSequence("a", ("One.", "Two or so.", "Three."))])
+    errors = boundary_errors(
+        Segmenter(Cutter(), ""), [SentenceSequence("a", ("One.", "Two or so.", "Three."))]
+    )
     assert (errors.right, errors.wrong, errors.missed) == (1, {"a": 1}, {"a": 1})
     assert (errors.precision, errors.recall) == (0.5, 0.5)
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import pytest
 
-from pipeline.fetch import fetch_one, fetched, package_file, punkt_choice, tree_sha256
+from pipeline.fetch import fetch_one, fetched_path, package_file, punkt_choice, tree_sha256
 from pipeline.layout import Layout
 from pipeline.params import Params
 from quartet.config.loading import checked, read_yaml
@@ -110,14 +110,14 @@ def test_a_url_is_downloaded_and_checked(tmp_path: Path, server: str) -> None:
         "sha256": SHA256,
         "version": MANIFEST_VERSION,
     }
-    assert fetched(tmp_path / "raw" / "books").read_bytes() == TEXT
+    assert fetched_path(tmp_path / "raw" / "books").read_bytes() == TEXT
 
 
 def test_what_is_there_is_not_downloaded_again(tmp_path: Path, server: str) -> None:
     get(tmp_path, f"{server}/books.txt", SHA256)
     (tmp_path / "served" / "books.txt").unlink()
     assert get(tmp_path, f"{server}/books.txt", SHA256)["sha256"] == SHA256
-    fetched(tmp_path / "raw" / "books").write_bytes(b"damaged")
+    fetched_path(tmp_path / "raw" / "books").write_bytes(b"damaged")
     with pytest.raises(InputError, match="cannot be downloaded"):
         get(tmp_path, f"{server}/books.txt", SHA256)
 
@@ -144,7 +144,7 @@ def test_a_download_goes_on_where_the_connection_broke(tmp_path: Path, server: s
     assert get(tmp_path, f"{server}/drops/books.txt", SHA256)["sha256"] == SHA256
     assert _Truncating.asked == ["", "bytes=10000-", "bytes=20000-"]
     assert left(tmp_path) == []
-    assert fetched(tmp_path / "raw" / "books").read_bytes() == TEXT
+    assert fetched_path(tmp_path / "raw" / "books").read_bytes() == TEXT
 
 
 def test_another_run_goes_on_with_what_a_broken_one_left(
@@ -180,7 +180,7 @@ def test_a_server_that_knows_no_ranges_begins_again(tmp_path: Path, server: str)
     partial(tmp_path, address, TEXT[:500])
     get(tmp_path, address, SHA256)
     assert _Truncating.asked == [""]
-    assert fetched(tmp_path / "raw" / "books").read_bytes() == TEXT
+    assert fetched_path(tmp_path / "raw" / "books").read_bytes() == TEXT
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_a_folder_on_the_hub_is_asked_for_with_all_that_is_in_it(
             "revision": "abc123",
         }
     ]
-    kept = fetched(tmp_path / "raw" / "books")
+    kept = fetched_path(tmp_path / "raw" / "books")
     assert [path.name for path in kept.iterdir()] == ["train-00000-of-00001.parquet"]
     assert "it has no such folder" in refusal(
         tmp_path / "other", "hub://wikimedia/wikipedia@abc123/20231101.fr/", None
@@ -279,7 +279,7 @@ def test_a_local_folder_needs_no_checksum_and_has_one(tmp_path: Path) -> None:
     (tmp_path / "mine" / "deep" / "b.txt").write_text("b")
     manifest = get(tmp_path, "mine", None)
     assert (manifest["files"], manifest["bytes"]) == (2, 2)
-    kept = fetched(tmp_path / "raw" / "books")
+    kept = fetched_path(tmp_path / "raw" / "books")
     assert (kept / "deep" / "b.txt").read_text() == "b"
     assert manifest["sha256"] == tree_sha256(tmp_path / "mine")
     (tmp_path / "mine" / "a.txt").write_text("c")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pipeline.question_tuning import readings
-from pipeline.questions import divided, spread
+from pipeline.questions import evenly_spread, split_by_article
 from quartet.config.evaluation import AttentionSettings
 from quartet.config.finetuning import RaceSettings, SquadSettings
 from quartet.config.loading import checked
@@ -25,17 +25,19 @@ def asked(articles: int, each: int) -> list[SpanQuestion]:
 
 
 def test_the_last_articles_are_held_out_whole() -> None:
-    train, held_out = divided(asked(8, 3), 0.25)
+    train, held_out = split_by_article(asked(8, 3), 0.25)
     assert {one.title for one in held_out} == {"article 6", "article 7"}
     assert len(train) == 18
-    assert [len(part) for part in divided(asked(2, 1), 0.9)] == [1, 1], "one article stays on either side"
-    assert [len(part) for part in divided(asked(5, 1), 0.01)] == [4, 1]
+    assert [len(part) for part in split_by_article(asked(2, 1), 0.9)] == [1, 1], (
+        "one article stays on either side"
+    )
+    assert [len(part) for part in split_by_article(asked(5, 1), 0.01)] == [4, 1]
 
 
 @pytest.mark.parametrize(("limit", "kept"), [(0, 10), (10, 10), (99, 10), (4, 4), (1, 1)])
 def test_a_limit_is_spread_over_all(limit: int, kept: int) -> None:
     questions = asked(10, 1)
-    found = spread(questions, limit)
+    found = evenly_spread(questions, limit)
     assert len(found) == len({one.id for one in found}) == kept
     places = [questions.index(one) for one in found]
     assert places == sorted(places)

@@ -22,7 +22,7 @@ from pipeline.run import (
     InputSnapshot,
     choose_device,
     device_name,
-    follows,
+    is_follower,
     launch,
     main,
     set_threads,
@@ -240,8 +240,8 @@ def test_the_first_process_keeps_the_books(
 ) -> None:
     for name, value in given.items():
         monkeypatch.setenv(name, value)
-    assert follows(SEVERAL) is expected
-    assert not follows(TrainerSettings()), "whatever the machine's variables say"
+    assert is_follower(SEVERAL) is expected
+    assert not is_follower(TrainerSettings()), "whatever the machine's variables say"
 
 
 def refused(tmp_path: Path, trainer: dict[str, Any]) -> str:

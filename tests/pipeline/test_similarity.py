@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import pearsonr
 
 from pipeline.settings import read_params
-from pipeline.similarity import YEARS, SimilaritySystem, judged, similarity_rows, texts_of
+from pipeline.similarity import YEARS, SimilaritySystem, judged_splits, similarity_rows, texts_of
 from quartet.config.evaluation import VectorsEntry
 from quartet.config.loading import checked
 from quartet.errors import InputError
@@ -26,12 +26,12 @@ def pairs(seed: int, count: int = 12) -> list[ScoredPair]:
 
 def test_splits_stand_alone_and_sub_tasks_together() -> None:
     splits = {"train": pairs(1), "dev": pairs(2), "test": pairs(3, 20)}
-    found = judged("stsb", "stsb", splits)
+    found = judged_splits("stsb", "stsb", splits)
     assert [(one.dataset, one.split, len(one.pairs.gold), one.year) for one in found] == [
         ("stsb", "dev", 12, False),
         ("stsb", "test", 20, False),
     ]
-    (year,) = judged("sts12", "semeval", {"MSRpar": pairs(4), "OnWN": pairs(5, 7)})
+    (year,) = judged_splits("sts12", "semeval", {"MSRpar": pairs(4), "OnWN": pairs(5, 7)})
     assert (year.split, len(year.pairs.gold), year.year) == ("test", 19, True)
     assert year.pairs.parts is not None and np.bincount(year.pairs.parts).tolist() == [12, 7]
 
@@ -40,9 +40,9 @@ def test_splits_stand_alone_and_sub_tasks_together() -> None:
 def test_rows_of_a_system_on_every_set_and_on_the_mean_of_the_years() -> None:
     params = read_params()
     sets = [
-        *judged("stsb", "stsb", {"dev": pairs(1)}),
-        *judged("sts12", "semeval", {"a": pairs(2), "b": pairs(3)}),
-        *judged("sts13", "semeval", {"c": pairs(4)}),
+        *judged_splits("stsb", "stsb", {"dev": pairs(1)}),
+        *judged_splits("sts12", "semeval", {"a": pairs(2), "b": pairs(3)}),
+        *judged_splits("sts13", "semeval", {"c": pairs(4)}),
     ]
     texts = texts_of(sets)
     assert len(texts) == len(set(texts)) <= 8

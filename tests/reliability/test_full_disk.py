@@ -28,7 +28,7 @@ from quartet.text.split import HeldOutShares
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.callbacks import ResumePoint
 from quartet.training.siamese import SiameseModel
-from quartet.training.tuned_weights import kept
+from quartet.training.tuned_weights import load_or_train
 from stages.download import download
 from tests.reliability.disks import LEFT, Disk, files, largest_file
 from tests.reliability.test_exit_codes import settings, told
@@ -106,7 +106,9 @@ def model(folder: Path, source: Path, number: int, tokenizer: TextTokenizer) -> 
 
 @writer
 def tuned_weights(folder: Path, source: Path, number: int, tokenizer: TextTokenizer) -> None:
-    kept(SiameseModel(random_model("tta", tokenizer), 3), folder / f"{number}.safetensors", lambda: None)
+    load_or_train(
+        SiameseModel(random_model("tta", tokenizer), 3), folder / f"{number}.safetensors", lambda: None
+    )
 
 
 def line_of(write: Callable[[], object]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quartet.report.blocks import glue_table
-from quartet.report.published import published
+from quartet.report.published import published_figures
 from quartet.results import Result
 from tests.report.rendered import part, shown, verdicts
 from tests.report.synthetic import row
@@ -113,7 +113,7 @@ def test_findings_name_who_is_above_the_baselines() -> None:
 
 @pytest.mark.parametrize("name", ["segatron-glue-dev", "segatron-glue-test"])
 def test_the_papers_average_is_the_plain_mean_of_its_eight_columns(name: str) -> None:
-    table = published().tables[name]
+    table = published_figures().tables[name]
     assert table.columns == (*(dataset for _, dataset, _, _ in glue_table.COLUMNS), "average")
     for printed in table.rows.values():
         numbers = [number for number in printed if number is not None]

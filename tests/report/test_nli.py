@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quartet.report.published import published
+from quartet.report.published import published_figures
 from quartet.results import Result
 from quartet.tasks.nli.metrics import AVERAGE, SEVEN
 from tests.report.rendered import shown, table_row, verdicts
@@ -37,7 +37,7 @@ def test_accuracies_and_the_form_of_table_5() -> None:
     assert table_row(accuracies, "segabert/random")[0] == "44.0 [43.0, 45.0]"
     assert ours.startswith(" STS-12 | STS-13 | STS-14 | STS-15 | STS-16 | STS-B | SICK-R | average |")
     assert table_row(ours, "segabert/nli") == [*["45.0 [43.0, 47.0]"] * 7, "45.0 [44.0, 46.0]"]
-    assert published().tables["segatron-sts"].columns == (*SEVEN, "average")
+    assert published_figures().tables["segatron-sts"].columns == (*SEVEN, "average")
 
 
 def test_what_the_tuning_is_shown_to_change() -> None:

@@ -17,7 +17,7 @@ from quartet.report.page import Report, anchor
 from quartet.report.papers import chapter, segabert, segatron, tta
 from quartet.report.papers.exhibit import Exhibit, exhibits
 from quartet.report.papers.series import Contrast, Series
-from quartet.report.published import published
+from quartet.report.published import published_figures
 from quartet.report.spec import sections
 from quartet.report.tables import document, times
 from quartet.results import Result
@@ -55,7 +55,7 @@ def test_every_table_and_figure_of_results_is_there() -> None:
 
 def test_every_published_table_stands_under_an_exhibit_of_its_paper() -> None:
     shown = {(name, one.paper) for one in exhibits() for name in one.tables}
-    assert shown == {(name, table.paper) for name, table in published().tables.items()}
+    assert shown == {(name, table.paper) for name, table in published_figures().tables.items()}
 
 
 def at(settings: dict[str, Any], key: str) -> Any:

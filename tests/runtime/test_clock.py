@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quartet.runtime.clock import Timer, clocked, in_turns
+from quartet.runtime.clock import Timer, device_timer, in_turns
 from quartet.runtime.measures import exponent, median_interval, quartile_range, times_as_long
 
 
@@ -41,7 +41,7 @@ def test_a_brief_way_is_called_once_more_in_each_turn_and_the_last_call_counts()
 
 
 def test_the_clock_runs_for_as_long_as_the_call() -> None:
-    timer = clocked(lambda: time.sleep(0.01))
+    timer = device_timer(lambda: time.sleep(0.01))
     assert 0.01 <= timer() < 1.0
 
 
@@ -56,10 +56,10 @@ def test_a_gpu_is_waited_for_before_the_clock_starts_and_before_it_stops(
         return 0.0
 
     monkeypatch.setattr(time, "perf_counter", tick)
-    clocked(lambda: events.append("call"), "cuda")()
+    device_timer(lambda: events.append("call"), "cuda")()
     assert events == ["wait", "clock", "call", "wait", "clock"]
     events.clear()
-    clocked(lambda: events.append("call"), "cpu")()
+    device_timer(lambda: events.append("call"), "cpu")()
     assert events == ["clock", "call", "clock"]
 
 

@@ -14,8 +14,8 @@ from quartet.errors import InputError
 from quartet.models.architectures import build
 from quartet.models.attention import MultiHeadAttention
 from quartet.models.transformer_xl import RelativeAttention
-from quartet.scoring.attention_recorder import recorded
-from quartet.scoring.document_attention import attend
+from quartet.scoring.attention_recorder import record_attention
+from quartet.scoring.document_attention import document_attention
 from quartet.tasks.attention import (
     SHARES,
     DocumentAttention,
@@ -51,7 +51,7 @@ def test_probabilities_times_values_are_the_layers_output(kind: str) -> None:
         ordinary, _ = network(*inputs)
         outputs.clear()
         values.clear()
-        with recorded() as found:
+        with record_attention() as found:
             hidden, _ = network(*inputs)
     assert torch.equal(hidden, ordinary), "recording changes nothing"
     assert len(found) == len(outputs) == network.config.layers
@@ -70,7 +70,7 @@ def test_probabilities_times_values_are_the_layers_output(kind: str) -> None:
 
 def test_nothing_is_recorded_outside() -> None:
     network = build(small(), VOCABULARY).eval()
-    with recorded() as found:
+    with record_attention() as found:
         pass
     network(*random_inputs(1, 4))
     assert found == []
@@ -79,7 +79,7 @@ def test_nothing_is_recorded_outside() -> None:
 @pytest.mark.parametrize("kind", ["unilm", "bilm", "segabert", "tta", "tta-segments", "segatron-xl"])
 def test_an_article_as_each_model_reads_it(small_corpus: Small, kind: str) -> None:
     model = random_model(kind, small_corpus[0])
-    article = attend(model, "one", DOCUMENT, 16)
+    article = document_attention(model, "one", DOCUMENT, 16)
     assert sorted(article.weights_TT) == [1, 2]
     own = np.flatnonzero(article.own_T)
     assert article.sentences_T[own].tolist() == [0, 0, 0, 1, 1, *([2] * 4)] or kind == "segatron-xl"
@@ -97,21 +97,24 @@ def test_an_article_as_each_model_reads_it(small_corpus: Small, kind: str) -> No
 
 def test_the_mean_is_that_of_the_heads(small_corpus: Small) -> None:
     model = random_model("segabert", small_corpus[0])
-    heads = [attend(model, "one", DOCUMENT, 16, [2], head).weights_TT[2] for head in (1, 2)]
-    mean = attend(model, "one", DOCUMENT, 16, [2]).weights_TT[2]
+    heads = [document_attention(model, "one", DOCUMENT, 16, [2], head).weights_TT[2] for head in (1, 2)]
+    mean = document_attention(model, "one", DOCUMENT, 16, [2]).weights_TT[2]
     np.testing.assert_allclose(np.mean(heads, axis=0), mean, atol=1e-6)
     assert not np.allclose(heads[0], heads[1])
     with pytest.raises(InputError, match=r"attention\.layer: segabert has 2, and no number 3"):
-        attend(model, "one", DOCUMENT, 16, [1, 3])
+        document_attention(model, "one", DOCUMENT, 16, [1, 3])
     with pytest.raises(InputError, match=r"attention\.head: segabert has 2, and no number 3"):
-        attend(model, "one", DOCUMENT, 16, [1], 3)
+        document_attention(model, "one", DOCUMENT, 16, [1], 3)
 
 
 def test_a_long_document_is_cut_to_the_tokens_asked_for(small_corpus: Small) -> None:
     document = Row(np.resize(DOCUMENT.ids, 90), np.resize(DOCUMENT.segments, (90, 3)))
-    assert len(attend(random_model("segabert", small_corpus[0]), "one", document, 20).own_T) == 20
-    assert len(attend(random_model("segabert", small_corpus[0]), "one", document, 99).own_T) == 24
-    assert len(attend(random_model("transformer-xl", small_corpus[0]), "one", document, 40).own_T) >= 40
+    assert len(document_attention(random_model("segabert", small_corpus[0]), "one", document, 20).own_T) == 20
+    assert len(document_attention(random_model("segabert", small_corpus[0]), "one", document, 99).own_T) == 24
+    assert (
+        len(document_attention(random_model("transformer-xl", small_corpus[0]), "one", document, 40).own_T)
+        >= 40
+    )
 
 
 def hand_made() -> DocumentAttention:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quartet.data.batch import Row
-from quartet.scoring.windows import LARGE_ENOUGH, LEAST_FULL, TextWindow, budgeted
+from quartet.scoring.windows import LARGE_ENOUGH, LEAST_FULL, TextWindow, batches_within
 
 SPECIALS = 2
 
@@ -20,7 +20,7 @@ def windows_of(lengths: list[int]) -> list[TextWindow]:
 
 @given(st.lists(st.integers(0, 60), max_size=80), st.integers(1, 400))
 def test_every_window_comes_once_within_the_budget(lengths: list[int], budget: int) -> None:
-    batches = list(budgeted(windows_of(lengths), budget, SPECIALS))
+    batches = list(batches_within(windows_of(lengths), budget, SPECIALS))
     assert sorted(window.text for batch in batches for window in batch) == list(range(len(lengths)))
     widths = [[len(window) + SPECIALS for window in batch] for batch in batches]
     assert all(len(batch) == 1 or len(batch) * max(batch) <= budget for batch in widths)
@@ -31,12 +31,12 @@ def test_every_window_comes_once_within_the_budget(lengths: list[int], budget: i
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=80))
 def test_only_small_batches_are_padded_by_much(lengths: list[int]) -> None:
     budget = 400
-    for batch in budgeted(windows_of(lengths), budget, SPECIALS):
+    for batch in batches_within(windows_of(lengths), budget, SPECIALS):
         widths = [len(window) + SPECIALS for window in batch]
         large = [at for at in range(len(widths)) if at * widths[0] >= LARGE_ENOUGH * budget]
         assert all(widths[at] >= LEAST_FULL * widths[0] for at in large)
 
 
 def test_texts_of_one_length_fill_the_budget() -> None:
-    batches = [len(batch) for batch in budgeted(windows_of([8] * 100), 400, SPECIALS)]
+    batches = [len(batch) for batch in batches_within(windows_of([8] * 100), 400, SPECIALS)]
     assert batches == [40, 40, 20]

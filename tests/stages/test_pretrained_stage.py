@@ -106,7 +106,7 @@ def test_its_rows_bear_the_entrys_name_and_say_what_it_is(
     params = made("export")
     layout = Layout("tiny")
     pretrained("books")
-    sets = similarity.judged("stsb", "stsb", {"dev": pairs(1)})
+    sets = similarity.judged_splits("stsb", "stsb", {"dev": pairs(1)})
     monkeypatch.setattr(sts, "judged_sets", lambda params, layout: sets)
     sts.sts("books")
     rows = read_results(layout.rows("sts", "books"))

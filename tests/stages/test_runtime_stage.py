@@ -42,7 +42,7 @@ def run(
     paragraphs = (SegmentedParagraph((SENTENCE,), heading=True), SegmentedParagraph((SENTENCE,) * 7))
     document = SegmentedDocument("one", "One", paragraphs)
     monkeypatch.setattr(runtime, "read_segmented", lambda path: iter([document]))
-    monkeypatch.setattr(runtime, "trained", models)
+    monkeypatch.setattr(runtime, "trained_models", models)
     monkeypatch.setattr(runtime, "choose_device", lambda wanted: "cpu")
 
     def rows(kinds: list[str], bert: bool) -> list[Result]:

@@ -14,7 +14,7 @@ from scipy.stats import pearsonr, spearmanr
 import quartet
 from quartet.results import Result
 from quartet.tasks.nli.data import LABELS
-from quartet.training.siamese import untrained
+from quartet.training.siamese import untrained_model
 from quartet.training.tuning import TuningSettings
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
 from tests.stages.world import LAYOUT, World, all_different, values
@@ -97,7 +97,7 @@ def test_the_control_starts_from_random_weights_and_the_model_from_its_own(judge
     start = {
         "nli": model,
         "untuned": model,
-        "random-nli": untrained(model, TuningSettings(1, 8, 1e-30, 0.1, 1)),
+        "random-nli": untrained_model(model, TuningSettings(1, 8, 1e-30, 0.1, 1)),
     }
     for reading, encoder in start.items():
         expected = {

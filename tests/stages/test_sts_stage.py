@@ -30,8 +30,8 @@ def run(
 ) -> Callable[[str], list[Result]]:
     """The stage for a model of a kind, on one split and one year of invented pairs."""
     sets = [
-        *similarity.judged("stsb", "stsb", {"dev": pairs(1)}),
-        *similarity.judged("sts12", "semeval", {"a": pairs(2), "b": pairs(3)}),
+        *similarity.judged_splits("stsb", "stsb", {"dev": pairs(1)}),
+        *similarity.judged_splits("sts12", "semeval", {"a": pairs(2), "b": pairs(3)}),
     ]
     monkeypatch.setattr(sts, "judged_sets", lambda params, layout: sets)
 

@@ -34,7 +34,7 @@ def settings(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespac
     params.vectors = {"glove": VectorsEntry(source="glove.txt", sha256=None, format="glove", lowercase=True)}
     monkeypatch.setattr(vectors, "load", lambda: params)
     monkeypatch.setattr(
-        vectors, "judged_sets", lambda *_: similarity.judged("stsb", "stsb", {"dev": pairs(1)})
+        vectors, "judged_sets", lambda *_: similarity.judged_splits("stsb", "stsb", {"dev": pairs(1)})
     )
     monkeypatch.setattr(
         Layout, "vectors", lambda self, name: self.artifacts / "vectors" / name, raising=False

@@ -13,7 +13,15 @@ from punkt.data import LANGUAGES
 
 from quartet.errors import InputError
 from quartet.text.punkt import NONE
-from quartet.text.punkt_model import FILES, PUBLISHED, add_curated, digest, published, read_model, trained
+from quartet.text.punkt_model import (
+    FILES,
+    PUBLISHED,
+    add_curated,
+    digest,
+    published_model,
+    read_model,
+    train_model,
+)
 from tests.shared_data import shared
 from tests.text import corpus
 
@@ -36,12 +44,12 @@ def written(known: Any, folder: Path) -> Path:
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    return written(trained(" ".join(corpus.sentences(300, seed=1))), tmp_path / "model")
+    return written(train_model(" ".join(corpus.sentences(300, seed=1))), tmp_path / "model")
 
 
 def test_the_published_model_is_punkt_tabs() -> None:
     theirs = read_model(shared("nltk/tokenizers/punkt_tab/english"), "english")
-    ours = published("english")
+    ours = published_model("english")
     assert len(ours.ortho_context) == 20_366
     for part in PARTS:
         assert getattr(ours, part) == getattr(theirs, part), part
@@ -55,22 +63,22 @@ def test_every_model_that_the_package_has_of_nltk_is_known() -> None:
 
 def test_a_language_without_a_model_is_told_the_nearest_name() -> None:
     with pytest.raises(InputError, match=r"the nearest known language is 'english'.*czech.*turkish"):
-        published("English")
+        published_model("English")
     with pytest.raises(InputError, match=r"set segmentation\.punkt: trained.*czech"):
-        published("xx")
+        published_model("xx")
 
 
 def test_a_language_without_lists_is_told_how_to_go_without() -> None:
     with pytest.raises(InputError, match=r"no curated abbreviations of it; set segmentation\.curated: false"):
-        add_curated(trained("It is. It was."), "klingon")
+        add_curated(train_model("It is. It was."), "klingon")
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_the_hash_knows_every_part(part: str) -> None:
-    one, other = published("english"), published("english")
+    one, other = published_model("english"), published_model("english")
     getattr(other, part).clear()
     assert digest(one, NONE) != digest(other, NONE)
-    assert digest(one, NONE) != digest(one, add_curated(published("english"), "english"))
+    assert digest(one, NONE) != digest(one, add_curated(published_model("english"), "english"))
 
 
 def test_a_folder_and_a_zip_are_the_same_model(model: Path, tmp_path: Path) -> None:
@@ -81,8 +89,8 @@ def test_a_folder_and_a_zip_are_the_same_model(model: Path, tmp_path: Path) -> N
 def test_of_several_languages_it_is_the_corpus_s(model: Path, tmp_path: Path) -> None:
     several = tmp_path / "punkt_tab"
     shutil.copytree(model, several / "english")
-    written(published("spanish"), several / "spanish")
-    assert digest(read_model(several, "spanish"), NONE) == digest(published("spanish"), NONE)
+    written(published_model("spanish"), several / "spanish")
+    assert digest(read_model(several, "spanish"), NONE) == digest(published_model("spanish"), NONE)
     with pytest.raises(InputError, match="has no Punkt model of 'dutch'; it has those of english, spanish"):
         read_model(several, "dutch")
 

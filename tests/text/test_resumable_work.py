@@ -17,7 +17,7 @@ from quartet.errors import InputError
 from quartet.text import encoding, resumable_work, segmentation
 from quartet.text.documents import Document
 from quartet.text.encoding import EncodeLines, encode_corpus
-from quartet.text.resumable_work import Arrays, ResumableWork, packed, unpacked
+from quartet.text.resumable_work import Arrays, ResumableWork, pack_texts, unpack_texts
 from quartet.text.segmentation import SegmentDrafts, segment_corpus
 from quartet.text.split import HeldOutShares
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer
@@ -154,12 +154,12 @@ def test_other_code_starts_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def pack(result: list[bytes]) -> Arrays:
-    joined, lengths = packed(result)
+    joined, lengths = pack_texts(result)
     return {"joined": joined, "lengths": lengths}
 
 
 def unpack(arrays: Arrays) -> list[bytes]:
-    return unpacked(arrays["joined"], arrays["lengths"])
+    return unpack_texts(arrays["joined"], arrays["lengths"])
 
 
 def texts(item: int) -> list[bytes]:
@@ -201,8 +201,8 @@ def test_few_parts_leave_no_file(tmp_path: Path) -> None:
 
 def test_texts_are_what_they_were() -> None:
     for given in ([], [b""], [b"", b"a\0b", "é".encode(), b""]):
-        assert unpacked(*packed(given)) == given
-    assert packed([b"ab"])[1].dtype == np.int64
+        assert unpack_texts(*pack_texts(given)) == given
+    assert pack_texts([b"ab"])[1].dtype == np.int64
 
 
 SCRIPT = """

@@ -23,7 +23,7 @@ TRAINING = TrainingConfig(steps=12, batch_size=4, learning_rate=1e-3, validate_e
 def test_it_reads_what_was_said(small_corpus: Small, kind: str, tmp_path: Path) -> None:
     tokenizer, splits = small_corpus
     config = small(**KINDS[kind])
-    said, validated = cost.reading(
+    said, validated = cost.read_counts(
         config, TRAINING, tokenizer.vocab_size, (tokenizer, splits["train"], splits["valid"])
     )
     found = fit(
@@ -39,7 +39,7 @@ def test_without_a_corpus_inputs_are_full() -> None:
     training = TrainingConfig(
         steps=12, batch_size=4, learning_rate=1e-3, validate_every=5, validation_batches=2
     )
-    said, validated = cost.reading(small(**KINDS["bilm"]), training, VOCABULARY, None)
+    said, validated = cost.read_counts(small(**KINDS["bilm"]), training, VOCABULARY, None)
     assert said == cost.ReadCounts(12 * 4 * 16, 12 * 4 * 2, 12 * 4 * 16**2), "15 % of 14 tokens are 2"
     assert validated.tokens == 3 * 2 * 4 * 16, "after steps 5, 10 and 12"
 

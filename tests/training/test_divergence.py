@@ -36,7 +36,7 @@ def classify(model: Any) -> None:
 
 
 def compare(model: Any) -> None:
-    siamese.tuned(model, test_siamese.toy(12, 1), 3, SETTINGS)
+    siamese.tune_siamese(model, test_siamese.toy(12, 1), 3, SETTINGS)
 
 
 def find(model: Any) -> None:

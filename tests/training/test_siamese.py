@@ -14,7 +14,7 @@ from quartet.errors import InputError
 from quartet.statistics.correlation import correlations, cosines
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.siamese import LabelledPair, SiameseModel, embed, tuned, untrained
+from quartet.training.siamese import LabelledPair, SiameseModel, embed, tune_siamese, untrained_model
 from quartet.training.tuning import TuningSettings
 from tests.models.shapes import KINDS
 from tests.scoring.test_language_model import random_model
@@ -114,7 +114,7 @@ def test_the_cosines_of_a_tuned_encoder_are_ranked_as_by_scipy(small_corpus: Sma
     gold = np.array([2.0 - label for _, _, label in likeness])
     texts = [text for text, _, _ in likeness] + [text for _, text, _ in likeness]
     before = embed(model, texts)
-    vectors = tuned(model, toy(96, seed=1), 3, SETTINGS).embed(texts)
+    vectors = tune_siamese(model, toy(96, seed=1), 3, SETTINGS).embed(texts)
     predicted = cosines(vectors[: len(gold)], vectors[len(gold) :])
     found = correlations(predicted, gold, 50, 1)["spearman"].value
     assert found == pytest.approx(spearmanr(predicted, gold).statistic, abs=1e-9)
@@ -128,37 +128,37 @@ def test_kept_weights_spare_the_tuning(small_corpus: Small, tmp_path: Path) -> N
     pairs = toy(48, seed=1)
     path = tmp_path / "deep" / "tuned.safetensors"
     steps: list[tuple[int, int]] = []
-    first = tuned(
+    first = tune_siamese(
         model, pairs, 3, SETTINGS, resume=path, progress=lambda done, total: steps.append((done, total))
     )
     assert steps == [(step, 12) for step in range(1, 13)]
-    again = tuned(model, [], 3, SETTINGS, resume=path)  # without a pair there is nothing to tune on
+    again = tune_siamese(model, [], 3, SETTINGS, resume=path)  # without a pair there is nothing to tune on
     texts = [text for text, _, _ in pairs]
     np.testing.assert_array_equal(first.embed(texts), again.embed(texts))
     assert first.predict([pairs[0][:2], pairs[1][:2]]) == again.predict([pairs[0][:2], pairs[1][:2]])
     assert [file.name for file in path.parent.iterdir()] == ["tuned.safetensors"]
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(InputError, match=r"tuned\.safetensors: not the weights of this model"):
-        tuned(model, pairs, 3, SETTINGS, resume=path)
+        tune_siamese(model, pairs, 3, SETTINGS, resume=path)
     path.unlink()
-    tuned(model, pairs, 3, SETTINGS, resume=path)
+    tune_siamese(model, pairs, 3, SETTINGS, resume=path)
     with pytest.raises(InputError, match="not the weights of this model"):
-        tuned(random_model("tta", small_corpus[0], layers=3), pairs, 3, SETTINGS, resume=path)
+        tune_siamese(random_model("tta", small_corpus[0], layers=3), pairs, 3, SETTINGS, resume=path)
 
 
 def test_the_same_seed_tunes_alike_and_another_otherwise(small_corpus: Small) -> None:
     model = random_model("bilm", small_corpus[0], dropout=0.1)
     pairs, texts = toy(48, seed=1), ["a grey heron"]
-    one, two = (tuned(model, pairs, 3, SETTINGS).embed(texts) for _ in range(2))
-    other = tuned(model, pairs, 3, TuningSettings(4, 16, 2e-3, 0.1, seed=2)).embed(texts)
+    one, two = (tune_siamese(model, pairs, 3, SETTINGS).embed(texts) for _ in range(2))
+    other = tune_siamese(model, pairs, 3, TuningSettings(4, 16, 2e-3, 0.1, seed=2)).embed(texts)
     np.testing.assert_array_equal(one, two)
     assert not np.allclose(one, other)
 
 
 def test_the_untrained_control_shares_all_but_the_weights(small_corpus: Small) -> None:
     model = random_model("segabert", small_corpus[0])
-    control = untrained(model, SETTINGS)
+    control = untrained_model(model, SETTINGS)
     assert control.card.model == model.card.model
     assert control.fingerprint != model.fingerprint
-    assert control.fingerprint == untrained(model, SETTINGS).fingerprint
+    assert control.fingerprint == untrained_model(model, SETTINGS).fingerprint
     assert "0 steps" in control.scale

@@ -21,7 +21,7 @@ from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer
 from quartet.training import randomness
 from quartet.training.fit import TrainedNetwork, fit
-from quartet.training.siamese import SiameseModel, tuned
+from quartet.training.siamese import SiameseModel, tune_siamese
 from quartet.training.tuning import TuningSettings
 from tests.models.shapes import KINDS, small
 from tests.scoring.test_language_model import random_model
@@ -292,7 +292,7 @@ def test_each_epoch_of_a_tuning_has_each_example_once_in_an_order_of_its_own(
     orders = []
     for seed in (1, 2):
         read.clear()
-        tuned(
+        tune_siamese(
             model, pairs, 3, TuningSettings(epochs=2, batch_size=5, learning_rate=1e-3, warmup=0.0, seed=seed)
         )
         orders += [read[:12], read[12:24]]

@@ -15,7 +15,7 @@ from quartet.cli.rescore import rescore
 from quartet.cli.score import score
 from quartet.errors import user_errors
 from quartet.hardware.memory import keep_freed_memory
-from quartet.streams import flushed
+from quartet.streams import flushed_stdout
 
 app = typer.Typer(
     help="Score texts, rescore N-best lists and embed texts with a trained Quartet model. "
@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command; a user's mistake is one line on stderr and exit code 2."""
     keep_freed_memory()
     settle_streams()
-    with user_errors(), flushed():
+    with user_errors(), flushed_stdout():
         app(arguments)
 
 

@@ -20,7 +20,7 @@ from quartet.cli.options import (
 )
 from quartet.paths import check_paths
 from quartet.results import with_interval
-from quartet.streams import STDOUT, dash_is_stdin, written
+from quartet.streams import STDOUT, dash_is_stdin, open_for_writing
 
 if TYPE_CHECKING:
     from quartet.nbest.system_comparison import SystemComparison
@@ -61,7 +61,7 @@ def compare(
     judge = metric_named(metric, bleu_tokenize, bleu_lowercase)
     found = compare_systems(read_rescored(a), read_rescored(b), judge, resamples, seed)
     if as_json:
-        with written(STDOUT) as file:
+        with open_for_writing(STDOUT) as file:
             json.dump({"metric": metric.value, **as_object(found)}, file, ensure_ascii=False, indent=1)
             file.write("\n")
     else:
@@ -84,8 +84,8 @@ def lines(found: SystemComparison, metric: MetricName, words: int) -> list[str]:
         ("b better", f"{found.wins:,}"),
         ("b worse", f"{found.losses:,}"),
         ("equal", f"{found.ties:,} ({found.same:,} utterances have the same text)"),
-        ("words fixed", f"{found.words.fixed.total():,}{most(found.words.fixed, words)}"),
-        ("words broken", f"{found.words.broken.total():,}{most(found.words.broken, words)}"),
+        ("words fixed", f"{found.words.fixed.total():,}{most_frequent(found.words.fixed, words)}"),
+        ("words broken", f"{found.words.broken.total():,}{most_frequent(found.words.broken, words)}"),
         (
             "other words",
             f"{found.words.added:,} more and {found.words.dropped:,} fewer that stand for none said",
@@ -100,7 +100,7 @@ def lines(found: SystemComparison, metric: MetricName, words: int) -> list[str]:
     return [*(f"{head:<14}{text}" for head, text in rows), *notes]
 
 
-def most(changes: Counter[tuple[str, str]], limit: int) -> str:
+def most_frequent(changes: Counter[tuple[str, str]], limit: int) -> str:
     """The most frequent changes, a's word first: what one has and the other has not is an empty pair of quotes."""
     rows = ordered(changes)[:limit]
     shown = ", ".join(f'"{ours}" -> "{theirs}" {times}' for (ours, theirs), times in rows)
@@ -127,13 +127,13 @@ def as_object(found: SystemComparison) -> dict[str, Any]:
         "worse": found.losses,
         "equal": found.ties,
         "same_text": found.same,
-        "words_fixed": listed(words.fixed),
-        "words_broken": listed(words.broken),
+        "words_fixed": as_objects(words.fixed),
+        "words_broken": as_objects(words.broken),
         "other_words_more": words.added,
         "other_words_fewer": words.dropped,
     }
 
 
-def listed(changes: Counter[tuple[str, str]]) -> list[dict[str, Any]]:
+def as_objects(changes: Counter[tuple[str, str]]) -> list[dict[str, Any]]:
     """Changes as objects, the most frequent first."""
     return [{"a": ours, "b": theirs, "times": times} for (ours, theirs), times in ordered(changes)]

@@ -175,7 +175,7 @@ def say_unknown(model: str, share: UnknownShare | None, unknown: UnknownHandling
 
 
 @contextmanager
-def kept(cache: Path | None) -> Iterator[ScoreCache | None]:
+def open_cache(cache: Path | None) -> Iterator[ScoreCache | None]:
     """The cache of a path, open for the block's time; None without a path."""
     from quartet.scoring.cache import ScoreCache
 

@@ -17,7 +17,7 @@ from quartet.nbest.rerank import Candidates, weight_grid
 from quartet.nbest.rescoring import RescoredLists
 from quartet.nbest.significance import measure, paired_bootstrap
 from quartet.results import Measure, with_interval
-from quartet.runtime.clock import Seconds, clocked, in_turns
+from quartet.runtime.clock import Seconds, device_timer, in_turns
 from quartet.runtime.measures import median_interval, times_as_long
 from quartet.scoring.engine import TextScorer
 from quartet.statistics.intervals import LEAST_UNITS
@@ -122,7 +122,7 @@ def _speed(
             model.token_logprobs(group)
 
     ways = {
-        (use, name): clocked(lambda model=model, groups=groups: run(model, groups))  # type: ignore[misc]
+        (use, name): device_timer(lambda model=model, groups=groups: run(model, groups))  # type: ignore[misc]
         for use, groups in uses.items()
         for name, model in zip(names, both, strict=True)
     }

@@ -24,8 +24,8 @@ from quartet.cli.options import (
     ScorerOption,
     UnknownHandlingName,
     UnknownOption,
-    kept,
     metric_named,
+    open_cache,
     progress,
     say_unknown,
 )
@@ -265,7 +265,7 @@ def rescore(
     if share is not None:
         texts = texts_of(one for each in lists.values() for one in normalise.lists(each.lists))
         say_unknown(scorer.name, unknown_in(scorer, texts, unknown.value).share, unknown)
-        with progress(f"{scorer.name}: hypotheses") as shown, kept(cache) as file:
+        with progress(f"{scorer.name}: hypotheses") as shown, open_cache(cache) as file:
             assert file is not None
             count = score_share(scorer, texts, share, file, not intact, shown)
         print(f"share {shard}: {count} of {len(texts)} hypotheses are scored -> {cache}", file=sys.stderr)

@@ -15,8 +15,8 @@ from quartet.cli.options import (
     UnknownHandlingName,
     UnknownOption,
     check_scoring,
-    kept,
     lines_of_input,
+    open_cache,
     progress,
     say_unknown,
 )
@@ -43,7 +43,7 @@ def score(
     lines = lines_of_input(texts)
     found = unknown_in(scorer, lines, unknown.value)
     say_unknown(scorer.name, found.share, unknown)
-    with kept(cache) as scores_kept, progress(f"{scorer.name}: sentences") as shown:
+    with open_cache(cache) as scores_kept, progress(f"{scorer.name}: sentences") as shown:
         scored = score_all(scorer, lines, not intact, scores_kept, shown)
     for value in found.applied(scored):
         print(f"{value.sum():.6f}")

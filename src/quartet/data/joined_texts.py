@@ -9,7 +9,7 @@ import numpy as np
 from quartet.data.batch import Row
 
 
-def joined(parts: Sequence[Row], first: int, separator: int) -> tuple[Row, np.ndarray]:
+def join_texts(parts: Sequence[Row], first: int, separator: int) -> tuple[Row, np.ndarray]:
     """One row of the parts in their order, a special token before them and a separator after each.
 
     A special token has the segment indices of its neighbour: the first one those of the first token, a separator those

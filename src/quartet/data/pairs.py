@@ -9,7 +9,7 @@ import numpy as np
 
 from quartet.config.model import Reads
 from quartet.data.batch import Row
-from quartet.data.joined_texts import joined
+from quartet.data.joined_texts import join_texts
 from quartet.text.tokenizer import TextTokenizer
 
 
@@ -75,7 +75,7 @@ def pair_inputs(
     for one, two in zip(left, right, strict=True):
         kept = longest_first(len(one), len(two), room)
         rows = [_row(one[: kept[0]], 0), _row(two[: kept[1]], 1)][:parts]
-        inputs.append(PairInput(joined(rows, *special)[0], len(one) + len(two) - sum(kept)))
+        inputs.append(PairInput(join_texts(rows, *special)[0], len(one) + len(two) - sum(kept)))
     return inputs
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quartet.data.batch import Row
-from quartet.data.joined_texts import joined
+from quartet.data.joined_texts import join_texts
 from quartet.data.passages import Passage, in_paragraph, sentence_row
 
 #: Special tokens of an input: before the question, between, behind the context.
@@ -62,7 +62,7 @@ class QuestionWindow:
         """
         inside = slice(self.start, self.stop)
         shown = Row(self.context.row.ids[inside], self.context.row.segments[inside])
-        return joined([sentence_row(self.ids), in_paragraph(shown, 1)], first, separator)[0]
+        return join_texts([sentence_row(self.ids), in_paragraph(shown, 1)], first, separator)[0]
 
 
 def windows(

@@ -89,9 +89,9 @@ class ReleasedSpanSource(SpanSource):
         split = middle - start
         a = Row(whole.ids[:split], whole.segments[:split])
         b = Row(whole.ids[split:], whole.segments[split:])
-        kept_a, kept_b = kept(len(a.ids), len(b.ids), self.max_length - 3)
+        kept_a, kept_b = kept_lengths(len(a.ids), len(b.ids), self.max_length - 3)
         a, b = _shortened(a, kept_a, random), _shortened(b, kept_b, random)
-        return joined(a, b, self.tokenizer.cls_id, self.tokenizer.sep_id)
+        return join_spans(a, b, self.tokenizer.cls_id, self.tokenizer.sep_id)
 
     def _draw(self, random: np.random.Generator) -> tuple[int, int, int]:
         """The first token of A, the first of B, and the end of B."""
@@ -116,10 +116,10 @@ class ReleasedSpanSource(SpanSource):
         return int(self.corpus.document_offsets[document]), int(self.corpus.document_offsets[document + 1])
 
 
-def kept(a: int, b: int, room: int) -> tuple[int, int]:
+def kept_lengths(a: int, b: int, room: int) -> tuple[int, int]:
     """How many of `a` and `b` tokens are left when the longer gives up one after the other (B first if they are equal).
 
-    >>> kept(5, 3, 6), kept(9, 2, 6), kept(9, 9, 7), kept(2, 3, 6)
+    >>> kept_lengths(5, 3, 6), kept_lengths(9, 2, 6), kept_lengths(9, 9, 7), kept_lengths(2, 3, 6)
     ((3, 3), (4, 2), (4, 3), (2, 3))
     """
     if a + b <= room:
@@ -134,7 +134,7 @@ def _shortened(row: Row, length: int, random: np.random.Generator) -> Row:
     return Row(row.ids[front : front + length], row.segments[front : front + length])
 
 
-def joined(a: Row, b: Row, cls: int, sep: int) -> Row:
+def join_spans(a: Row, b: Row, cls: int, sep: int) -> Row:
     """[CLS] A [SEP] B [SEP] of two rows that have tokens, with the specials' indices of :class:`ReleasedSpanSource`."""
     one_on = np.array([1, 0, 0])
     ids = [np.array([cls]), a.ids, np.array([sep]), b.ids, np.array([sep])]

@@ -95,14 +95,14 @@ class Int8(Arithmetic):
 
     def __init__(self, nodes: Nodes, table_VD: Floats) -> None:
         super().__init__(nodes, table_VD)
-        integers_VD, scale_V = quantised(table_VD)
+        integers_VD, scale_V = quantise(table_VD)
         self._table = nodes.constant(integers_VD, "tokens.int8")
         self._scale_V1 = nodes.constant(scale_V[:, None], "tokens.scale")
         self._zero = nodes.constant(ZERO, dtype=np.uint8)
         self._rounded: dict[str, tuple[str, str]] = {}
 
     def linear(self, rows_NK: str, name: str, weight_MK: Floats, bias_M: Floats) -> str:
-        integers_MK, scale_M = quantised(weight_MK)
+        integers_MK, scale_M = quantise(weight_MK)
         weight_KM = self.nodes.constant(integers_MK.T, f"{name}.int8")
         product = self._product(rows_NK, weight_KM, self.nodes.constant(scale_M, f"{name}.scale"))
         return self.nodes.op("Add", product, self.nodes.constant(bias_M, f"{name}.bias"))
@@ -144,7 +144,7 @@ class Int8(Arithmetic):
         return self.nodes.op("Cast", value, to=FLOAT)
 
 
-def quantised(weight_NK: Floats) -> tuple[NDArray[np.int8], Floats]:
+def quantise(weight_NK: Floats) -> tuple[NDArray[np.int8], Floats]:
     """(N, K) weights as integers of -127 to 127 and (N,) scales: integer * scale is the weight, to half a scale."""
     scale_N = np.maximum(np.abs(weight_NK).max(axis=1) / LARGEST, LEAST_SCALE).astype(np.float32)
     integers_NK: NDArray[np.int8] = np.rint(weight_NK / scale_N[:, None]).astype(np.int8)

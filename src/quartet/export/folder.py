@@ -36,7 +36,7 @@ def load_export(folder: str | Path, device: str = "cpu") -> LanguageModel | Expo
     return open_files(folder, made, device)
 
 
-def reopened(folder: Path, fingerprint: str) -> LanguageModel | ExportedLM:
+def reopen_export(folder: Path, fingerprint: str) -> LanguageModel | ExportedLM:
     """The export that was pickled, from its folder.
 
     Raises:

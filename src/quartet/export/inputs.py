@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from quartet.arguments import checked_texts
 from quartet.config.model import ModelConfig
 from quartet.data.batch import Row, collate, framed
-from quartet.scoring.windows import cut
+from quartet.scoring.windows import cut_windows
 from quartet.text.tokenizer import TextTokenizer
 
 Ints = NDArray[np.int64]
@@ -87,7 +87,7 @@ def inputs_of(
         if config.reads == "sentences"
         else (TextTokenizer.cls_id, TextTokenizer.sep_id)
     )
-    for window in cut(rows, config.reads, config.max_length - 2, causal):
+    for window in cut_windows(rows, config.reads, config.max_length - 2, causal):
         row, length = framed(window.row, *specials), len(window)
         opens, closes = window.start == 0, window.stop == len(rows[window.text].ids)
         starts_and_stops = {

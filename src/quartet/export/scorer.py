@@ -56,9 +56,9 @@ class ExportedLM(ScoresTexts):
         self._inputs = {one.name for one in session.get_inputs()}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from quartet.export.folder import reopened
+        from quartet.export.folder import reopen_export
 
-        return reopened, (self.folder.resolve(), self.fingerprint)
+        return reopen_export, (self.folder.resolve(), self.fingerprint)
 
     @property
     def name(self) -> str:

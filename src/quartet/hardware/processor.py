@@ -17,7 +17,7 @@ def model_name() -> str:
     return _described("model name") or platform.processor() or platform.machine() or "unknown processor"
 
 
-def computing(threads: int) -> str:
+def describe_processor(threads: int) -> str:
     """What computes, in words: ``cpu (2 threads, <model>)``, and what allocates, where it is not the C library."""
     parts = [f"{threads} thread{'' if threads == 1 else 's'}", model_name(), allocator()]
     return f"cpu ({', '.join(filter(None, parts))})"

@@ -18,7 +18,7 @@ def rate(p: float) -> float:
     return round(p * NUMBERS) / NUMBERS
 
 
-def kept(x: Tensor, p: float) -> Tensor:
+def dropout_mask(x: Tensor, p: float) -> Tensor:
     """What x is multiplied by: 0 with probability :func:`rate` (p), and else 1 / (1 - rate (p)).
 
     PyTorch's generator gives a CPU 32 random bits in some nanoseconds, and ``nn.Dropout`` uses 64 of them for each
@@ -34,7 +34,7 @@ def kept(x: Tensor, p: float) -> Tensor:
 class _DropoutFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, p: float) -> Tensor:
-        factor = kept(x, p)
+        factor = dropout_mask(x, p)
         ctx.save_for_backward(factor)
         return x * factor
 
@@ -45,7 +45,7 @@ class _DropoutFunction(torch.autograd.Function):
 
 
 class Dropout(nn.Dropout):
-    """``nn.Dropout``, with the masks of :func:`kept` on a CPU."""
+    """``nn.Dropout``, with the masks of :func:`dropout_mask` on a CPU."""
 
     def forward(self, x: Tensor) -> Tensor:
         """x of any shape, of which each value is zeroed with probability p in training, the others scaled up."""

@@ -45,13 +45,13 @@ WORD_START, GOES_ON, JOINER = "\u2581", re.compile(r"(?<=\S)@@(?:\s+|$)"), re.co
 _CANDIDATE = re.compile("[^\\w\\s]|[_\u02bc]")
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """The text in Unicode's composed form (NFC), without what no reader sees and no transcript means.
 
     Invisible signs go, and so do the marks of a sentence's ends there (``<s>``, ``</s>``, ``<eos>``). Sub-words become
     words (``@@``, ``\u2581``, ``\uffed``), and Moses' escapes (``&apos;``) the signs that they stand for.
 
-    >>> plain("cafe\u0301 o@@ le\u0301 &quot; </s>")
+    >>> plain_text("cafe\u0301 o@@ le\u0301 &quot; </s>")
     'caf\u00e9 ol\u00e9 "'
     """
     if not text.isascii():
@@ -93,7 +93,7 @@ class Normalisation:
 
     def text(self, text: str) -> str:
         """The normalised text; it may become empty."""
-        text = plain(text)
+        text = plain_text(text)
         if self.strip_punctuation:
             text = _CANDIDATE.sub(_replace, text)
         if self.lowercase:

@@ -13,7 +13,7 @@ from quartet.files import json_line
 from quartet.nbest.formats import strict, text_file
 from quartet.nbest.rerank import Candidates
 from quartet.nbest.types import NBest
-from quartet.streams import written
+from quartet.streams import open_for_writing
 
 LINE_BREAK = re.compile(r"\s*[\r\n]+\s*")
 
@@ -76,8 +76,8 @@ def write_rescored(
     given: Sequence[NBest] | None = None,
     missing: Collection[str] = (),
 ) -> None:
-    """Write what `rescored_rows` gives as `quartet.streams.written` does; equal input gives equal bytes."""
-    with written(path) as file:
+    """Write what `rescored_rows` gives as `quartet.streams.open_for_writing` does; equal input gives equal bytes."""
+    with open_for_writing(path) as file:
         file.writelines(map(json_line, rescored_rows(candidates, weight, given, missing)))
 
 
@@ -104,7 +104,7 @@ def write_texts(
     for path, part in ((texts, 0), (references, 1)):
         if path is not None:
             lines = [LINE_BREAK.sub(" ", pair[part] or "") for pair in kept]
-            with written(path) as file:
+            with open_for_writing(path) as file:
                 file.writelines(f"{line}\n" for line in lines)
             short += sum(len(line) < 2 for line in lines)
     return short

@@ -16,7 +16,7 @@ from quartet.config.types import ScoreReduction
 from quartet.errors import InputError
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.formats import FORMATS, IngestedLists, NBestFiles, read
-from quartet.nbest.formats.ingest import ListEntry, collect, oriented
+from quartet.nbest.formats.ingest import ListEntry, collect, orient_scores
 from quartet.nbest.ingestion_counts import in_common
 from quartet.nbest.metrics import CountTable, Metric
 from quartet.nbest.normalise import Normalisation
@@ -292,7 +292,7 @@ def reading_of(
         entries = (
             ListEntry(f'utterance "{one.utterance}"', replace(one)) for one in _given(lists)
         )  # in the order of scores
-        return oriented(collect(entries, "the lists", skip_malformed), "the lists", scores_are)
+        return orient_scores(collect(entries, "the lists", skip_malformed), "the lists", scores_are)
     return read(name, lists, skip_malformed, skip_missing, scores_are)
 
 

@@ -34,7 +34,7 @@ COMPRESSION = 4
 
 
 @contextmanager
-def created(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
+def create_arpa_file(path: Path) -> Iterator[BinaryIO | gzip.GzipFile]:
     """A file to write, compressed where its name ends in .gz (with no time in it), that is whole or absent."""
     with atomic_path(path) as temporary, open(temporary, "wb") as file:
         if path.suffix == ".gz":
@@ -52,7 +52,7 @@ def write_arpa(path: Path, words: Sequence[str], smoothing: Smoothing) -> None:
         words: the words by number.
     """
     names = np.array(words, dtype=object)
-    with created(path) as file:
+    with create_arpa_file(path) as file:
         file.write(b"\\data\\\n")
         for n, size in enumerate(smoothing.sizes(), start=1):
             file.write(f"ngram {n}={size}\n".encode())

@@ -35,7 +35,7 @@ class RunningText:
     words: list[str]
 
 
-def running(sentences: Iterable[Sequence[str]]) -> RunningText:
+def running_text(sentences: Iterable[Sequence[str]]) -> RunningText:
     """Number the words of a text."""
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__

@@ -11,10 +11,10 @@ from typing import Literal
 from quartet.config.ngram import Estimator, NgramConfig
 from quartet.errors import InputError
 from quartet.ngram.arpa import read_sizes, write_arpa
-from quartet.ngram.counts import count_grams, running
+from quartet.ngram.counts import count_grams, running_text
 from quartet.ngram.kneser_ney import Smoothing
 from quartet.ngram.lmplz import find_lmplz, run_lmplz
-from quartet.ngram.tokens import TokenCounts, admitted
+from quartet.ngram.tokens import TokenCounts, countable_sentences
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def estimate(sentences: Iterable[Sequence[str]], path: str | Path, config: Ngram
     path = Path(path)
     program = _program(config.estimator)
     tally = TokenCounts()
-    checked = admitted(sentences, tally)
+    checked = countable_sentences(sentences, tally)
     first = next(checked, None)
     if first is None:
         raise InputError("n-grams", "there is no token to count", "give a text with words")
@@ -59,7 +59,7 @@ def estimate(sentences: Iterable[Sequence[str]], path: str | Path, config: Ngram
     if program is not None:
         discounts = run_lmplz(program, checked, path, config)
         return EstimationSummary("lmplz", tuple(read_sizes(path)), tuple(discounts), tally)
-    text = running(checked)
+    text = running_text(checked)
     smoothing = Smoothing.of(count_grams(text, config.order), config)
     write_arpa(path, text.words, smoothing)
     own = tuple(tuple(each[1:].tolist()) for each in smoothing.discounts)

@@ -80,7 +80,7 @@ def load_file(path: str | Path, seed: int = 0) -> NgramLM:
     )
 
 
-def reopened(place: Path, fingerprint: str, seed: int) -> NgramLM:
+def reopen_ngram(place: Path, fingerprint: str, seed: int) -> NgramLM:
     """The model that was pickled, from its file or folder.
 
     Raises:

@@ -12,7 +12,7 @@ from typing import IO
 
 from quartet.config.ngram import NgramConfig
 from quartet.errors import InputError
-from quartet.ngram.arpa import created
+from quartet.ngram.arpa import create_arpa_file
 from quartet.ngram.kneser_ney import no_discounts
 
 #: The share of the machine's memory that it may sort in; its own default is 80 %.
@@ -69,7 +69,7 @@ def run_lmplz(
         text = log.read_text(encoding="utf-8", errors="replace")
         if process.returncode:
             raise _complaint(program, process.returncode, text)
-        with open(arpa, "rb") as source, created(path) as target:
+        with open(arpa, "rb") as source, create_arpa_file(path) as target:
             shutil.copyfileobj(source, target, 1 << 20)
     return [tuple(map(float, found)) for found in _DISCOUNTS.findall(text)]
 

@@ -89,9 +89,9 @@ class NgramLM(ScoresTexts):
         self._unknown = min(0.0, float(model.score(UNKNOWN, bos=False, eos=False)) * float(np.log(10)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from quartet.ngram.file import reopened
+        from quartet.ngram.file import reopen_ngram
 
-        return reopened, (self.place.resolve(), self.fingerprint, self.seed)
+        return reopen_ngram, (self.place.resolve(), self.fingerprint, self.seed)
 
     @property
     def name(self) -> str:

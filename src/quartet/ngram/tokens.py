@@ -67,7 +67,7 @@ class TokenCounts:
     reserved: int = 0
 
 
-def admitted(sentences: Iterable[Sequence[str]], tally: TokenCounts) -> Iterator[list[str]]:
+def countable_sentences(sentences: Iterable[Sequence[str]], tally: TokenCounts) -> Iterator[list[str]]:
     """The sentences as an estimator counts them; `tally` is filled on the way.
 
     Raises:

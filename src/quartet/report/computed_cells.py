@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from quartet.report import loss
 from quartet.report.blocks import durations, glue_table, paradigms, reranked_lists, runtime
 from quartet.report.cells import interval
-from quartet.report.list_metrics import ERRORS
+from quartet.report.list_metrics import LIST_METRICS
 from quartet.report.numbers import FORMATS, NONE, fixed
 from quartet.report.page import Report, named
 from quartet.report.spec import ColumnSpec
@@ -127,7 +127,7 @@ def _reference(report: Report, where: TableContext, column: ColumnSpec, system: 
 def _error(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
     texts = (
         report.text(FORMATS["two"], "rerank", where.dataset, where.split, system, metric, False, False)
-        for metric in ERRORS
+        for metric in LIST_METRICS
     )
     return next((text for text in texts if text != NONE), NONE)
 

@@ -8,7 +8,7 @@ from quartet.report import loss
 from quartet.report.blocks import durations, runtime
 from quartet.report.cells import Cell, apart
 from quartet.report.computed_cells import MEASURES, is_part
-from quartet.report.list_metrics import ERRORS
+from quartet.report.list_metrics import LIST_METRICS
 from quartet.report.numbers import FORMATS, listing, nats
 from quartet.report.page import Report, code, named
 from quartet.report.spec import FindingSpec
@@ -86,7 +86,7 @@ def changes(report: Report, table: str, spec: FindingSpec) -> Iterator[str]:
     first, oracle = spec.against
     number, signed = FORMATS["two"], FORMATS["signed-two"]
     for dataset in report.datasets(table):
-        for metric, error in ERRORS.items():
+        for metric, error in LIST_METRICS.items():
             start = report.find(table, dataset, "test", first, metric)
             most = report.find(table, dataset, "test", oracle, metric)
             found = report.figures(table, dataset, "test", f"{metric}-difference")
@@ -136,7 +136,7 @@ def perplexity(report: Report, table: str, spec: FindingSpec) -> Iterator[str]:
             leaking = [system for system in cells if loss.leaks(report, system)]
             text += f" Of {named(leaking)}: {loss.LEAK}" if leaking else ""
             for pair in loss.of_positions(report, cells):
-                verdict = loss.compared(report, dataset, split, pair, cells)
+                verdict = loss.segment_change(report, dataset, split, pair, cells)
                 text += f" With segment positions ({code(pair[0])} against {code(pair[1])}): {verdict}."
             yield text
 

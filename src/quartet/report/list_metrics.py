@@ -23,7 +23,7 @@ class ListMetric:
 
 
 #: By the metric's name in the results.
-ERRORS = {
+LIST_METRICS = {
     "wer": ListMetric("word error rate, %", "WER in %", -1, ("tta-wer-own", "tta-wer-shin2019")),
     "bleu": ListMetric("BLEU", "BLEU", 1, ("tta-bleu",)),
 }

@@ -103,7 +103,9 @@ def of_positions(report: Report, cells: dict[str, Cell]) -> list[tuple[str, str]
     ]
 
 
-def compared(report: Report, dataset: str, split: str, pair: tuple[str, str], cells: dict[str, Cell]) -> str:
+def segment_change(
+    report: Report, dataset: str, split: str, pair: tuple[str, str], cells: dict[str, Cell]
+) -> str:
     """What segment positions change: by the paired difference where there is one, else by the two intervals."""
     paired = change(report, dataset, split, *pair)
     if paired is None:

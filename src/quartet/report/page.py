@@ -8,7 +8,7 @@ from quartet.report.cells import Cell, Cells, FigureKey
 from quartet.report.facts import RunFacts
 from quartet.report.numbers import NONE, Number, general, listing
 from quartet.report.order import set_rank, split_rank, system_rank
-from quartet.report.published import PublishedTable, published
+from quartet.report.published import PublishedTable, published_figures
 from quartet.statistics.intervals import LEAST_UNITS
 
 #: Where a table with intervals has none.
@@ -205,8 +205,8 @@ class Report:
 
 def paper_table(name: str) -> tuple[PublishedTable, str]:
     """A published table and how a sentence names it: "T-TA paper, Table 3"."""
-    table = published().tables[name]
-    return table, f"{published().papers[table.paper].name}, {table.place}"
+    table = published_figures().tables[name]
+    return table, f"{published_figures().papers[table.paper].name}, {table.place}"
 
 
 def named(systems: Iterable[str]) -> str:

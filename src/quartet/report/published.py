@@ -77,14 +77,14 @@ class PublishedFigures:
                 raise ValueError(f"{name}: no paper {table.paper}")
 
 
-def beside(name: str, column: str, model: str, reading: str = "") -> float | None:
+def published_number(name: str, column: str, model: str, reading: str = "") -> float | None:
     """The number of a published table beside a system: of its own row, and of the column for its reading.
 
     Args:
         name: a key of `PublishedFigures.tables`.
         column: its column, or the split that it shares with one for each reading.
     """
-    table = published().tables[name]
+    table = published_figures().tables[name]
     rows, kind = [model], reading
     if reading == "embed":  # where nothing is masked
         rows.append(system_name(model, INTACT))
@@ -98,7 +98,7 @@ def beside(name: str, column: str, model: str, reading: str = "") -> float | Non
 
 
 @cache
-def published() -> PublishedFigures:
+def published_figures() -> PublishedFigures:
     """The figures that come with the package; read once."""
     from ruamel.yaml import YAML
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from quartet.report import computed_cells, pretrained_models
 from quartet.report.numbers import FORMATS, NONE
 from quartet.report.page import Report, grid
-from quartet.report.published import beside
+from quartet.report.published import published_number
 from quartet.report.spec import BlockSpec, ColumnSpec, SectionSpec, TableSpec, fill
 
 Group = tuple[str, str]
@@ -142,7 +142,7 @@ def _entry(report: Report, where: computed_cells.TableContext, column: TableColu
     if spec.computed:
         return computed_cells.CELLS[spec.computed](report, where, column.spec, system)
     if spec.paper:
-        value = beside(spec.paper, spec.column, report.model(system), report.reading(system))
+        value = published_number(spec.paper, spec.column, report.model(system), report.reading(system))
         return NONE if value is None else FORMATS["one"](value)
     split = None if spec.split == "any" else spec.split
     texts, last = [], None

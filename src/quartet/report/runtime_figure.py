@@ -18,7 +18,7 @@ from quartet.report.cells import Cell, Cells
 from quartet.report.drawing import HOLLOW, WIDTH, look, save, shared_legend, style
 from quartet.report.facts import RunFacts
 from quartet.report.page import Report
-from quartet.report.published import published
+from quartet.report.published import published_figures
 from quartet.results import Result
 
 #: By the tasks of `runtime.TASKS`.
@@ -132,7 +132,7 @@ def _line(axis: Axes, points: Sequence[tuple[int, Cell]], system: str, report: R
 
 def _printed(axis: Axes, task: str, device: str, facts: RunFacts) -> None:
     """The paper's times at its standard length, hollow, in the colours of our models of the same names."""
-    table = published().tables[runtime.PAPER[device]]
+    table = published_figures().tables[runtime.PAPER[device]]
     for name in PRINTED:
         value = table.get(task, name)
         if value is not None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from quartet.report.numbers import count, listing, millions
 from quartet.report.page import Report
-from quartet.report.published import published
+from quartet.report.published import published_figures
 
 
 def lines(report: Report) -> list[str]:
     """Ours and theirs, then what not to conclude."""
     facts = report.facts
     text = [f"- Here: {_models(report)}" + "".join(f" {one}" for one in _corpora(report))]
-    for name, paper in published().papers.items():
+    for name, paper in published_figures().papers.items():
         text.append(f"- {paper.name}: {'; '.join(paper.scale)}.{_share(report, name)}")
     text += ["", "So:", ""]
     text.append(
@@ -69,7 +69,7 @@ def _corpora(report: Report) -> list[str]:
 
 def _share(report: Report, name: str) -> str:
     """How many times as many sentences the paper's models read as the largest corpus here has."""
-    sentences = published().papers[name].sentences
+    sentences = published_figures().papers[name].sentences
     most = max((corpus.sentences for corpus in report.facts.corpora), default=0)
     if sentences is None or not most:
         return ""
@@ -80,5 +80,5 @@ def _share(report: Report, name: str) -> str:
 
 def sizes(report: Report) -> str:
     """One sentence for the first screen."""
-    names = listing([paper.name for paper in published().papers.values()])
+    names = listing([paper.name for paper in published_figures().papers.values()])
     return f"{_models(report)} The published figures beside ours ({names}) are of other data and other sizes."

@@ -20,7 +20,7 @@ from quartet.report.page import Report, anchor, code, grid, named, plain
 from quartet.report.papers import chapter
 from quartet.report.papers.exhibit import Exhibit, exhibits
 from quartet.report.papers.exhibits import ours
-from quartet.report.published import published
+from quartet.report.published import published_figures
 from quartet.report.render import section_lines, tables
 from quartet.report.spec import SectionSpec, TableSpec, sections
 from quartet.results import Result
@@ -106,7 +106,7 @@ def document(results: Iterable[Result], facts: RunFacts) -> ReportDocument:
     report = Report(Cells(results), facts)
     shown = [one for one in exhibits() if not _is_timed(one)]
     known = {name: section for name, section in sections().items() if not section.timed}
-    sources = [f"- {paper.name}: {plain(paper.cite)}." for paper in published().papers.values()]
+    sources = [f"- {paper.name}: {plain(paper.cite)}." for paper in published_figures().papers.values()]
     return ReportDocument(
         title=f"Quartet: experiment `{facts.experiment}`",
         scale=(_who(report), "", f"**Scale:** {scale.sizes(report)}"),

@@ -8,7 +8,7 @@ from typing import get_args
 
 from quartet.errors import InputError
 from quartet.results import Measure, system_name
-from quartet.runtime.clock import Seconds, clocked, in_turns
+from quartet.runtime.clock import Seconds, device_timer, in_turns
 from quartet.runtime.measures import exponent, median_interval, quartile_range, times_as_long
 from quartet.runtime.systems import TimedSystem, Use
 
@@ -126,7 +126,7 @@ def benchmark(
     for texts in inputs:
         timed = [system for system in systems if system.batched or not texts.is_list]
         timers = {
-            (system.name, use): clocked(system.call(use, texts.texts), system.device)
+            (system.name, use): device_timer(system.call(use, texts.texts), system.device)
             for system in timed
             for use in USES
         }

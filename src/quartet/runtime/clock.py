@@ -21,7 +21,7 @@ WARM_UP = 2
 BRIEF = 0.05
 
 
-def clocked(call: Callable[[], object], device: str = "cpu") -> Timer:
+def device_timer(call: Callable[[], object], device: str = "cpu") -> Timer:
     """The call as a timer, which waits for a GPU to finish before it starts the clock and before it stops it.
 
     Args:

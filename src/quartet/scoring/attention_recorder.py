@@ -30,7 +30,7 @@ class LayerAttention:
 
 
 @contextmanager
-def recorded() -> Iterator[list[LayerAttention]]:
+def record_attention() -> Iterator[list[LayerAttention]]:
     """Within, every attention of this thread is written into the list, in the order in which the layers run.
 
     The network's output is that of the fused attention, untouched. Each record is checked against it: the probabilities

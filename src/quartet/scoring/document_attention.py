@@ -9,13 +9,13 @@ import torch
 
 from quartet.data.batch import Row
 from quartet.errors import InputError
-from quartet.scoring.attention_recorder import recorded
+from quartet.scoring.attention_recorder import record_attention
 from quartet.scoring.language_model import LanguageModel
 from quartet.tasks.attention import DocumentAttention
 from quartet.text.tokenizer import is_own
 
 
-def attend(
+def document_attention(
     model: LanguageModel,
     name: str,
     document: Row,
@@ -46,7 +46,7 @@ def attend(
     if config.reads == "streams":
         model = model.at(window=tokens, memory=0)
     batch = model.batch_of([document], tokens).to(model.device)
-    with torch.inference_mode(), recorded() as found:
+    with torch.inference_mode(), record_attention() as found:
         model.network(batch.ids_BT, batch.positions_BTP, batch.real_BT)
     sentence_T, paragraph_T = (batch.positions_BTP[0, :, column].cpu().numpy() for column in (2, 3))
     paragraphs_T = _numbered(paragraph_T)

@@ -15,7 +15,7 @@ from quartet.data.streams import lay_out
 from quartet.models.network import Memory, Network
 from quartet.models.transformer_xl import TransformerXL
 from quartet.objectives.base import Objective
-from quartet.scoring.windows import budgeted, cut
+from quartet.scoring.windows import batches_within, cut_windows
 from quartet.text.tokenizer import TextTokenizer, is_own
 
 #: What represents a text. Of each of its own tokens: ``context``: the last layer's output, ``embed``: the embedding
@@ -109,9 +109,9 @@ class NetworkReader:
         self, texts: Sequence[Row], wanted: WantedVectors, masked: bool
     ) -> Iterator[TokenVectors]:
         config = self.network.config
-        windows = cut(texts, config.reads, config.max_length - 2, config.causal)
+        windows = cut_windows(texts, config.reads, config.max_length - 2, config.causal)
         lengths = np.array([len(text.ids) for text in texts])
-        for group in budgeted(windows, token_budget(self.device), specials=2):
+        for group in batches_within(windows, token_budget(self.device), specials=2):
             rows = [framed(window.row, *self._frame()) for window in group]
             batch = collate(rows, self.tokenizer.pad_id)
             rows_N, columns_N = self._chosen(batch, wanted).numpy().nonzero()

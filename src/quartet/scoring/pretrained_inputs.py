@@ -10,7 +10,7 @@ import numpy as np
 
 from quartet.data.batch import Row
 from quartet.scoring.network_reader import TOKEN_BUDGET, Layer
-from quartet.scoring.windows import TextWindow, budgeted, cut
+from quartet.scoring.windows import TextWindow, batches_within, cut_windows
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class PretrainedInputs:
         texts = [
             Row(np.array(ids, dtype=np.int64), np.zeros((len(ids), 3), dtype=np.int64)) for ids in encoded
         ]
-        return list(cut(texts, "spans", self.room - closed * len(self.closing), causal=self.causal))
+        return list(cut_windows(texts, "spans", self.room - closed * len(self.closing), causal=self.causal))
 
     def intact(self, windows: Iterable[TextWindow], bases: np.ndarray) -> Iterator[TargetOutputs]:
         """Inputs of like length, each read once; the outputs of a causal model are about the next token."""
@@ -117,7 +117,7 @@ class PretrainedInputs:
     ) -> Iterator[tuple[list[TextWindow], np.ndarray, np.ndarray | None]]:
         """Windows of like length, their inputs (B, T) between the special tokens, and which tokens are real (B, T)."""
         specials = len(self.before) + len(after)
-        for group in budgeted(windows, TOKEN_BUDGET, specials=specials):
+        for group in batches_within(windows, TOKEN_BUDGET, specials=specials):
             width = len(group[0]) + specials  # the longest comes first
             ids_BT = np.full((len(group), width), self.pad_id, dtype=np.int64)
             real_BT = np.zeros(ids_BT.shape, dtype=bool)

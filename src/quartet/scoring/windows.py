@@ -43,7 +43,7 @@ def full_parts(length: int, room: int) -> list[tuple[int, int]]:
     return [(at, min(at + room, length)) for at in range(0, max(1, length), room)]
 
 
-def cut(texts: Sequence[Row], reads: Reads, room: int, causal: bool = False) -> Iterator[TextWindow]:
+def cut_windows(texts: Sequence[Row], reads: Reads, room: int, causal: bool = False) -> Iterator[TextWindow]:
     """Cut texts for models that read sentences (one input a sentence) or spans (inputs as long as fit).
 
     Args:
@@ -64,7 +64,7 @@ def cut(texts: Sequence[Row], reads: Reads, room: int, causal: bool = False) -> 
                 yield TextWindow(number, begin + low, begin + high, Row(text.ids[part], segments))
 
 
-def budgeted(windows: Iterable[TextWindow], budget: int, specials: int) -> Iterator[list[TextWindow]]:
+def batches_within(windows: Iterable[TextWindow], budget: int, specials: int) -> Iterator[list[TextWindow]]:
     """Batches of windows of like length, each of at most `budget` tokens with padding (or of one window).
 
     Longest first, so that the largest batch comes at once. A batch that is large enough to keep a device busy ends

@@ -58,14 +58,14 @@ def text_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[str, str]]
     """
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
-            yield from decoded(file, path, encoding)
+            yield from decoded_lines(file, path, encoding)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(path, f"not a whole gzip file ({error})") from error
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror or error})") from error
 
 
-def decoded(
+def decoded_lines(
     file: IO[bytes] | gzip.GzipFile, name: str | Path, encoding: str = "utf-8"
 ) -> Iterator[tuple[str, str]]:
     """Yield (place, line without its end) of a file called `name`.

@@ -21,7 +21,7 @@ from distributed.comm import CommClosedError
 
 from quartet.errors import InputError
 from quartet.text.code_version import code_and_libraries
-from quartet.text.parallel import AHEAD, ONE_CORE, WorkOutcome, attempt, ordered
+from quartet.text.parallel import AHEAD, ONE_CORE, WorkOutcome, attempt, results_in_order
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -60,7 +60,7 @@ def on_cluster(work: Callable[[Item], Result], source: Iterator[Item], scheduler
             return _PendingItem(client.submit(_run, name, item, pure=False), crew)
 
         try:
-            yield from ordered(submit, source, lambda: AHEAD * crew.threads())
+            yield from results_in_order(submit, source, lambda: AHEAD * crew.threads())
         finally:
             with suppress(Exception):  # the cluster may be gone
                 client.unregister_worker_plugin(name)

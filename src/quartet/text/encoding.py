@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, numbered_lines, sha256, write_json
 from quartet.text.documents import parse_segmented
-from quartet.text.resumable_work import Arrays, ResumableWork, packed, resume_folder, unpacked
+from quartet.text.resumable_work import Arrays, ResumableWork, pack_texts, resume_folder, unpack_texts
 from quartet.text.split import SPLITS
 from quartet.text.tokenizer import TextTokenizer
 
@@ -123,14 +123,14 @@ def encode_corpus(
 
 def _pack(encoded: EncodedDocuments) -> Arrays:
     """The arrays as `ResumableWork` keeps them."""
-    names, name_lengths = packed(doc_id.encode() for doc_id in encoded.doc_ids)
+    names, name_lengths = pack_texts(doc_id.encode() for doc_id in encoded.doc_ids)
     numbers = {"read": np.array(encoded.read), "unknown": np.array(encoded.unknown)}
     return encoded._asdict() | numbers | {"doc_ids": names, "doc_id_lengths": name_lengths}
 
 
 def _unpack(arrays: Arrays) -> EncodedDocuments:
     fields = {name: arrays[name] for name in EncodedDocuments._fields}
-    names = [name.decode() for name in unpacked(arrays["doc_ids"], arrays["doc_id_lengths"])]
+    names = [name.decode() for name in unpack_texts(arrays["doc_ids"], arrays["doc_id_lengths"])]
     numbers = {name: int(arrays[name]) for name in ("read", "unknown")}
     return EncodedDocuments(**fields | numbers | {"doc_ids": names})  # type: ignore[arg-type]
 

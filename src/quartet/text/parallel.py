@@ -77,7 +77,7 @@ def in_order(
 
 def _on_processes(work: Callable[[Item], Result], source: Iterator[Item], count: int) -> Generator[Result]:
     with _processes(work, count) as pool:
-        yield from ordered(lambda item: pool.submit(_run, item), source, lambda: AHEAD * count)
+        yield from results_in_order(lambda item: pool.submit(_run, item), source, lambda: AHEAD * count)
 
 
 def _on_cluster(work: Callable[[Item], Result], source: Iterator[Item], scheduler: str) -> Generator[Result]:
@@ -94,7 +94,7 @@ def _on_cluster(work: Callable[[Item], Result], source: Iterator[Item], schedule
     yield from on_cluster(work, source, scheduler)
 
 
-def ordered(
+def results_in_order(
     submit: Callable[[Item], _Promise], source: Iterator[Item], room: Callable[[], int]
 ) -> Generator[Any]:
     """Yield the result of each item in the order of the items.

@@ -44,7 +44,7 @@ CONTEXTS = 1 << 7
 """Above NLTK's flags of where a word was seen, which are one number together."""
 
 
-def published(language: str) -> Any:
+def published_model(language: str) -> Any:
     """NLTK's published model of a language, e.g. ``english``, as NLTK's `PunktParameters`.
 
     Raises:
@@ -67,7 +67,7 @@ def published(language: str) -> Any:
     return known
 
 
-def trained(text: str) -> Any:
+def train_model(text: str) -> Any:
     """What Punkt learns from a text without supervision, as NLTK's `PunktParameters`."""
     trainer = PunktTrainer()
     trainer.train(text)

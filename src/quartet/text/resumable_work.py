@@ -130,14 +130,14 @@ def _file(folder: Path, number: int) -> Path:
 # -- texts as arrays -----------------------------------------------------------------------------------------------
 
 
-def packed(texts: Iterable[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def pack_texts(texts: Iterable[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Texts one after the other, and the length of each."""
     texts = list(texts)
     joined = np.frombuffer(b"".join(texts), dtype=np.uint8)
     return joined, np.fromiter(map(len, texts), np.int64, len(texts))
 
 
-def unpacked(joined: NDArray[Any], lengths: NDArray[Any]) -> list[bytes]:
+def unpack_texts(joined: NDArray[Any], lengths: NDArray[Any]) -> list[bytes]:
     """The texts that `packed` put together."""
     stops = np.cumsum(lengths)
     whole = joined.tobytes()

@@ -19,7 +19,7 @@ from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
 from quartet.text.documents import Document, Draft, SegmentedDocument, documents_of
 from quartet.text.hub import HubReader
-from quartet.text.resumable_work import Arrays, ResumableWork, packed, resume_folder, unpacked
+from quartet.text.resumable_work import Arrays, ResumableWork, pack_texts, resume_folder, unpack_texts
 from quartet.text.segmenter import TRAINING_CHARACTERS, PunktChoice, Segmenter, load_segmenter
 from quartet.text.sources import TEXT_FILES, Reader
 from quartet.text.split import SPLITS, HeldOutShares, folder_of, given_split, none_empty
@@ -170,8 +170,8 @@ def segment_corpus(
 
 def _pack(rows: list[DocumentLine]) -> Arrays:
     """The rows as `ResumableWork` keeps them; a document without paragraphs counts nothing."""
-    ids, id_lengths = packed(row.id.encode() for row in rows)
-    lines, line_lengths = packed(row.line for row in rows)
+    ids, id_lengths = pack_texts(row.id.encode() for row in rows)
+    lines, line_lengths = pack_texts(row.line for row in rows)
     counts = np.array([row.counts or (0,) * len(COUNTED) for row in rows], dtype=np.int64)
     return {
         "ids": ids,
@@ -183,8 +183,8 @@ def _pack(rows: list[DocumentLine]) -> Arrays:
 
 
 def _unpack(arrays: Arrays) -> list[DocumentLine]:
-    ids = unpacked(arrays["ids"], arrays["id_lengths"])
-    lines = unpacked(arrays["lines"], arrays["line_lengths"])
+    ids = unpack_texts(arrays["ids"], arrays["id_lengths"])
+    lines = unpack_texts(arrays["lines"], arrays["line_lengths"])
     return [
         DocumentLine(name.decode(), line, tuple(counts) if line else ())
         for name, line, counts in zip(ids, lines, arrays["counts"].tolist(), strict=True)

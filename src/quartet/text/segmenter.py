@@ -89,11 +89,11 @@ def load_segmenter(
     from quartet.text.punkt import NONE, Punkt
 
     if choice == "published":
-        known = punkt_model.published(language)
+        known = punkt_model.published_model(language)
         origin = f"published model, {language}"
     elif choice == "trained":
         text, characters = _joined(training_text(), training_characters)
-        known = punkt_model.trained(text)
+        known = punkt_model.train_model(text)
         origin = f"trained on {characters:,} characters of the corpus"
     else:
         known = punkt_model.read_model(choice, language)

@@ -89,7 +89,7 @@ def parameters(config: ModelConfig, vocabulary: int) -> int:
         return build(config, vocabulary, torch.zeros(vocabulary, dtype=torch.bool)).parameter_count
 
 
-def reading(
+def read_counts(
     config: ModelConfig,
     training: TrainingConfig,
     vocabulary: int,

@@ -62,24 +62,24 @@ class Machine:
         return DDPStrategy(gradient_as_bucket_view=True)
 
 
-def several() -> bool:
+def is_distributed() -> bool:
     """Whether other processes train with this one."""
     return distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1
 
 
 def rank() -> int:
     """The number of this process, from 0."""
-    return distributed.get_rank() if several() else 0
+    return distributed.get_rank() if is_distributed() else 0
 
 
-def count() -> int:
+def process_count() -> int:
     """How many processes train."""
-    return distributed.get_world_size() if several() else 1
+    return distributed.get_world_size() if is_distributed() else 1
 
 
-def summed(values: Sequence[float]) -> list[float]:
+def sum_over_processes(values: Sequence[float]) -> list[float]:
     """The sum over all processes of each number, in double precision."""
-    if not several():
+    if not is_distributed():
         return list(values)
     on_gpu = distributed.get_backend() == "nccl"
     tensor = torch.tensor(values, dtype=torch.float64, device="cuda" if on_gpu else "cpu")
@@ -87,11 +87,11 @@ def summed(values: Sequence[float]) -> list[float]:
     return [float(value) for value in tensor]
 
 
-def collected(value: Value) -> list[Value]:
+def gather_values(value: Value) -> list[Value]:
     """Every process's value, in their order; empty but in the first process."""
-    if not several():
+    if not is_distributed():
         return [value]
-    found: list[Any] = [None] * count()
+    found: list[Any] = [None] * process_count()
     distributed.gather_object(value, found if rank() == 0 else None)
     return found if rank() == 0 else []
 
@@ -118,6 +118,6 @@ def weights(network: nn.Module) -> dict[str, Tensor]:
     return {name: tensor.detach().cpu().clone() for name, tensor in state.items()} if rank() == 0 else {}
 
 
-def whole(tensor: Tensor) -> Tensor:
+def whole_tensor(tensor: Tensor) -> Tensor:
     """A tensor of which each device may have a share."""
     return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor

@@ -137,7 +137,7 @@ class DivergenceWatch:
             InputError: it is NaN or infinite.
         """
         given = [(name, each, each.grad) for name, each in parameters if each.grad is not None]
-        norms = distributed.whole(torch.stack(torch._foreach_norm([grad for _, _, grad in given])))
+        norms = distributed.whole_tensor(torch.stack(torch._foreach_norm([grad for _, _, grad in given])))
         norm = torch.linalg.vector_norm(norms)
         self._unseen.append(_Gradient(norm, norms, [name for name, _, _ in given], step))
         if (step + 1) % self.together == 0:
@@ -162,7 +162,7 @@ class DivergenceWatch:
             for value, each in zip(values, unseen, strict=True)
             if isinstance(each, _Loss)
         ]
-        summed = iter(distributed.summed([number for found in losses for number in found]))
+        summed = iter(distributed.sum_over_processes([number for found in losses for number in found]))
         for value, each in zip(values, unseen, strict=True):
             if isinstance(each, _Gradient):
                 if not math.isfinite(value):

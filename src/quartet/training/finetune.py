@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from quartet.data.batch import Batch, Tensors
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.tokenizer import is_own
-from quartet.training.tuning import TaskModel, TuningSettings, seeded, tune
+from quartet.training.tuning import TaskModel, TuningSettings, seed_new_layers, tune
 
 TextWithLabel = tuple[str, int]
 
@@ -59,7 +59,7 @@ def fit_predict(
     Args:
         train_labels: classes from 0.
     """
-    seeded(settings)
+    seed_new_layers(settings)
     classifier = _Classifier(model, max(train_labels) + 1)
     tune(classifier, list(zip(train_texts, train_labels, strict=True)), settings)
     predictions: list[int] = []

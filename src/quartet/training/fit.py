@@ -124,7 +124,7 @@ class _TrainingBatches(IterableDataset[LabelledBatch]):
     def __iter__(self) -> Iterator[LabelledBatch]:
         for step in itertools.count(self.start):
             batch = self.source.batch(step)
-            pieces = distributed.count() * self.rounds
+            pieces = distributed.process_count() * self.rounds
             parts = [batch] if pieces == 1 else batch.split(pieces, self.trim)
             first = distributed.rank() * self.rounds
             for part in parts[first : first + self.rounds]:
@@ -144,7 +144,7 @@ class _ValidationBatches(IterableDataset[LabelledBatch]):
 
     def __iter__(self) -> Iterator[LabelledBatch]:
         for step in range(self.count):
-            batch, count = self.source.batch(step), distributed.count()
+            batch, count = self.source.batch(step), distributed.process_count()
             yield self.label(batch if count == 1 else batch.split(count)[distributed.rank()], step)
 
 
@@ -331,7 +331,7 @@ def fit(
         network = build_for(model, tokenizer)
         if trained:
             network.load_state_dict(trained)
-    run = distributed.summed([module.tokens, module.targets, module.pairs, module.places])
+    run = distributed.sum_over_processes([module.tokens, module.targets, module.pairs, module.places])
     tokens, targets, pairs, places = (int(value) for value in run)
     return TrainedNetwork(
         network.eval().cpu(),

@@ -19,9 +19,9 @@ from quartet.errors import InputError
 from quartet.kernels.dropout import Dropout
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.network_reader import token_budget
-from quartet.scoring.windows import TextWindow, budgeted
+from quartet.scoring.windows import TextWindow, batches_within
 from quartet.text.tokenizer import is_own
-from quartet.training.tuning import TaskModel, TuningSettings, seeded, tune
+from quartet.training.tuning import TaskModel, TuningSettings, seed_new_layers, tune
 
 #: An input with the index of its label, or its score.
 LabelledRow = tuple[Row, float]
@@ -90,7 +90,7 @@ class GlueModel(TaskModel[LabelledRow, _Item]):
         found: list[float] = [0] * len(rows)
         windows = [TextWindow(number, 0, len(row.ids), row) for number, row in enumerate(rows)]
         with torch.inference_mode():
-            for group in budgeted(windows, token_budget(self.model.device), specials=0):
+            for group in batches_within(windows, token_budget(self.model.device), specials=0):
                 batch = collate([window.row for window in group], self.model.tokenizer.pad_id)
                 output = self(batch.to(self.model.device))
                 if not output.isfinite().all():
@@ -127,7 +127,7 @@ def fine_tune(
         ValueError: there are no training examples.
         InputError: the training diverged.
     """
-    seeded(settings)
+    seed_new_layers(settings)
     task = GlueModel(model, labels, pooling)
     found: Predictions = {}
 

@@ -108,7 +108,7 @@ class PretrainingModule(WatchedModule):
         self.validation_targets += len(labelled.targets_N)
 
     def on_validation_epoch_end(self) -> None:
-        loss, targets = distributed.summed([float(self._validation_sum), self.validation_targets])
+        loss, targets = distributed.sum_over_processes([float(self._validation_sum), self.validation_targets])
         self.validation_targets = int(targets)
         value = loss / max(1, self.validation_targets)
         self.watch.validation(value, self.global_step)
@@ -139,10 +139,10 @@ class PretrainingModule(WatchedModule):
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """The memory is kept whole, its rows in their order: another number of processes may go on with it."""
-        (tokens,) = distributed.summed([self.tokens])
+        (tokens,) = distributed.sum_over_processes([self.tokens])
         memories = [memory for _, memory in sorted(self._memory.items()) if memory is not None]
         own = [[memory.hidden_LBMD.cpu(), memory.positions_BMP.cpu()] for memory in memories]
-        parts = [part for parts in distributed.collected(own) for part in parts]
+        parts = [part for parts in distributed.gather_values(own) for part in parts]
         checkpoint["quartet"] = {
             "curve": [list(point) for point in self.curve],
             "best": self.best,

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.data.batch import Batch, Row, Tensors, collate
-from quartet.data.joined_texts import joined
+from quartet.data.joined_texts import join_texts
 from quartet.data.passages import Passage, Spans, in_paragraph, read_passages, sentence_row
 from quartet.data.question_windows import SPECIALS
 from quartet.kernels.dropout import Dropout
@@ -24,8 +24,8 @@ from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.network_reader import token_budget
 from quartet.tasks.race.data import ChoiceQuestion
 from quartet.training.special_tokens import frame
-from quartet.training.tuned_weights import kept
-from quartet.training.tuning import Progress, TaskModel, TuningSettings, seeded, tune
+from quartet.training.tuned_weights import load_or_train
+from quartet.training.tuning import Progress, TaskModel, TuningSettings, seed_new_layers, tune
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ class TokenizedQuestion:
         """
         if not self.passage_first:
             behind = in_paragraph(self.passage, 1)
-            return [joined([sentence_row(ids), behind], first, separator)[0] for ids in self.options]
+            return [join_texts([sentence_row(ids), behind], first, separator)[0] for ids in self.options]
         paragraphs = int(self.passage.segments[-1, 2]) + 1 if len(self.passage.ids) else 0
         return [
-            joined([self.passage, in_paragraph(sentence_row(ids), paragraphs)], first, separator)[0]
+            join_texts([self.passage, in_paragraph(sentence_row(ids), paragraphs)], first, separator)[0]
             for ids in self.options
         ]
 
@@ -164,16 +164,16 @@ def tuned_chooser(
     """A copy of the model, fine-tuned on questions.
 
     Args:
-        resume: where the tuned weights are kept, see :func:`quartet.training.tuned_weights.kept`.
+        resume: where the tuned weights are kept, see :func:`quartet.training.tuned_weights.load_or_train`.
         progress: called with the steps done and all steps.
 
     Raises:
         ValueError: there are no questions.
         InputError: the model reads streams.
     """
-    seeded(settings)
+    seed_new_layers(settings)
     chooser = MultipleChoiceModel(model)
-    kept(chooser, resume, lambda: tune(chooser, examples, settings, progress=progress))
+    load_or_train(chooser, resume, lambda: tune(chooser, examples, settings, progress=progress))
     return chooser
 
 

@@ -22,8 +22,8 @@ from quartet.data.batch import Batch, Tensors
 from quartet.models.architectures import build_for
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.tokenizer import is_own
-from quartet.training.tuned_weights import kept
-from quartet.training.tuning import Progress, TaskModel, TuningSettings, seeded, tune
+from quartet.training.tuned_weights import load_or_train
+from quartet.training.tuning import Progress, TaskModel, TuningSettings, seed_new_layers, tune
 
 #: Two sentences and the number of their label.
 LabelledPair = tuple[str, str, int]
@@ -107,7 +107,7 @@ def embed(model: LanguageModel, texts: Sequence[str]) -> np.ndarray:
     return vectors
 
 
-def tuned(
+def tune_siamese(
     model: LanguageModel,
     pairs: Sequence[LabelledPair],
     classes: int,
@@ -121,22 +121,22 @@ def tuned(
     Args:
         classes: how many labels there are.
         max_length: tokens that are read of a sentence in training, specials included; None: the model's.
-        resume: where the tuned weights are kept, see :func:`quartet.training.tuned_weights.kept`.
+        resume: where the tuned weights are kept, see :func:`quartet.training.tuned_weights.load_or_train`.
         progress: called with the steps done and all steps.
 
     Raises:
         ValueError: there are no pairs.
         InputError: `resume` is damaged.
     """
-    seeded(settings)
+    seed_new_layers(settings)
     siamese = SiameseModel(model, classes, max_length)
-    kept(siamese, resume, lambda: tune(siamese, pairs, settings, progress=progress))
+    load_or_train(siamese, resume, lambda: tune(siamese, pairs, settings, progress=progress))
     return siamese
 
 
-def untrained(model: LanguageModel, settings: TuningSettings) -> LanguageModel:
+def untrained_model(model: LanguageModel, settings: TuningSettings) -> LanguageModel:
     """The model before its pre-training: the same architecture with new random weights, for a control."""
-    seeded(settings)
+    seed_new_layers(settings)
     card = replace(model.card, steps=0, best_step=0)
     network = build_for(card.model, model.tokenizer)
     return LanguageModel(network, model.tokenizer, card, model.device)

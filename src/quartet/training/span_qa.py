@@ -24,8 +24,8 @@ from quartet.scoring.network_reader import token_budget
 from quartet.tasks.squad.data import SpanQuestion
 from quartet.tasks.squad.metrics import SpanPrediction
 from quartet.training.special_tokens import frame
-from quartet.training.tuned_weights import kept
-from quartet.training.tuning import Progress, TaskModel, TuningSettings, seeded, tune
+from quartet.training.tuned_weights import load_or_train
+from quartet.training.tuning import Progress, TaskModel, TuningSettings, seed_new_layers, tune
 
 
 @dataclass(frozen=True)
@@ -140,16 +140,16 @@ def tuned_reader(
     """A copy of the model, fine-tuned on windows.
 
     Args:
-        resume: where the tuned weights are kept, see :func:`quartet.training.tuned_weights.kept`.
+        resume: where the tuned weights are kept, see :func:`quartet.training.tuned_weights.load_or_train`.
         progress: called with the steps done and all steps.
 
     Raises:
         ValueError: there are no windows.
         InputError: the model reads streams.
     """
-    seeded(settings)
+    seed_new_layers(settings)
     reader = SpanModel(model)
-    kept(reader, resume, lambda: tune(reader, examples, settings, progress=progress))
+    load_or_train(reader, resume, lambda: tune(reader, examples, settings, progress=progress))
     return reader
 
 

@@ -45,7 +45,7 @@ def tuning_name(module: str, settings: Mapping[str, Any], examples: Iterable[Any
     return digest.hexdigest()[:16]
 
 
-def kept(task: TaskModel[Any, Any], path: Path | None, train: Callable[[], None]) -> bool:
+def load_or_train(task: TaskModel[Any, Any], path: Path | None, train: Callable[[], None]) -> bool:
     """Take a task's weights from a file, or train them and write it when all is done.
 
     Args:

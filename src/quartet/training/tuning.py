@@ -159,7 +159,7 @@ def tune(
     task.eval().to(device)
 
 
-def seeded(settings: TuningSettings) -> None:
+def seed_new_layers(settings: TuningSettings) -> None:
     """Seed torch for the initial values of new layers."""
     randomness.restart(settings.seed, randomness.INITIALISATION)
 

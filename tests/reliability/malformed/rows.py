@@ -21,7 +21,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 import quartet
-from pipeline.fetch import fetched
+from pipeline.fetch import fetched_path
 from quartet.nbest.formats import NBestFiles, read
 from quartet.nbest.rescored_file import read_rescored
 from quartet.ngram.arpa import read_sizes
@@ -151,7 +151,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "source/parallel": lambda at: read_parallel(at / "a.de", at / "a.en"),
     "encoded/segmented": lambda path: list(read_segmented(path)),
     "encoded/results": read_results,
-    "encoded/fetched": lambda path: fetched(path.parent),
+    "encoded/fetched": lambda path: fetched_path(path.parent),
     "ngram/arpa": open_arpa,
     "ngram/sizes": lambda path: read_sizes(path) and open_arpa(path),
     "ngram/file": quartet.load,

@@ -20,7 +20,7 @@ from quartet.scoring import network_reader
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.fit import TrainedNetwork, fit
-from quartet.training.siamese import tuned
+from quartet.training.siamese import tune_siamese
 from quartet.training.tuning import TuningSettings
 from tests.models.shapes import KINDS, VARIANTS, small
 from tests.scoring.test_language_model import TEXTS, random_model
@@ -72,7 +72,7 @@ def test_threads_change_a_tuning_by_rounding(small_corpus: Small) -> None:
     vectors = []
     for count in (1, 2, 1):
         with threads(count):
-            vectors.append(tuned(model, test_siamese.toy(60, 1), 3, settings).embed(texts))
+            vectors.append(tune_siamese(model, test_siamese.toy(60, 1), 3, settings).embed(texts))
     assert np.abs(vectors[0] - vectors[1]).max() < ROUNDING
     assert np.array_equal(vectors[0], vectors[2])
 

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from quartet.training.siamese import LabelledPair, tuned
+from quartet.training.siamese import LabelledPair, tune_siamese
 from tests.scoring.test_language_model import random_model
 from tests.training.test_siamese import SETTINGS, Small, toy
 
@@ -19,7 +19,7 @@ def test_a_toy_entailment_is_learnt_and_shuffled_labels_are_not(small_corpus: Sm
     gold = np.array([label for _, _, label in tested])
 
     def accuracy(pairs: list[LabelledPair]) -> float:
-        siamese = tuned(model, pairs, 3, SETTINGS)
+        siamese = tune_siamese(model, pairs, 3, SETTINGS)
         found = siamese.predict([(first, second) for first, second, _ in tested])
         return float(np.mean(np.array(found) == gold))
 

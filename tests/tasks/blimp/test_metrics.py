@@ -8,7 +8,7 @@ import pytest
 from quartet.errors import InputError
 from quartet.statistics.intervals import wilson
 from quartet.tasks.blimp.data import MinimalPair
-from quartet.tasks.blimp.metrics import TIE, PairChoices, blimp_measures, choices, gathered
+from quartet.tasks.blimp.metrics import TIE, PairChoices, blimp_measures, choices, gather_pairs
 
 
 def pairs(**paradigms: int) -> list[MinimalPair]:
@@ -78,8 +78,8 @@ def test_the_interval_is_that_of_resampled_pairs_within_paradigms() -> None:
 
 def test_a_limit_takes_the_first_pairs_of_each_paradigm() -> None:
     files = {"x": pairs(a1=3, a2=1), "y": pairs(b1=5)}
-    kept = gathered(files, 2)
+    kept = gather_pairs(files, 2)
     assert [one.good for one in kept] == ["a1 0", "a1 1", "a2 0", "b1 0", "b1 1"]
-    assert len(gathered(files, 0)) == 9
+    assert len(gather_pairs(files, 0)) == 9
     with pytest.raises(InputError, match="y: a1 is in x already"):
-        gathered({"x": pairs(a1=1), "y": pairs(a1=1)}, 0)
+        gather_pairs({"x": pairs(a1=1), "y": pairs(a1=1)}, 0)

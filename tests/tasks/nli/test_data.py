@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from quartet.errors import InputError
-from quartet.tasks.nli.data import FORMATS, LABELS, NliPair, read_nli, undecided
+from quartet.tasks.nli.data import FORMATS, LABELS, NliPair, count_undecided, read_nli
 from tests.shared_data import shared
 from tests.tasks.sts.test_data import parquet, write
 
@@ -39,7 +39,7 @@ def test_lines_of_json_in_their_forms(tmp_path: Path) -> None:
         assert list(read_nli(write(tmp_path, "dev.jsonl.gz", text))) == EXPECTED
     path = write(tmp_path, "snli_1.0_dev.jsonl", official)
     assert list(read_nli(path)) == EXPECTED
-    assert undecided(path) == 1, "what the judges did not agree on is counted"
+    assert count_undecided(path) == 1, "what the judges did not agree on is counted"
     anli = write(tmp_path, "anli.jsonl", jsonl('"context": "a", "hypothesis": "b", "label": "c"'))
     assert [pair.label for pair in read_nli(anli)] == ["contradiction"], "ANLI's own files have letters"
 
@@ -51,7 +51,7 @@ def test_official_tables_and_those_without_names(tmp_path: Path) -> None:
         "contradiction\t( A )\tA cat\tA dog\t3\n"
     )
     path = write(tmp_path, "multinli_1.0_train.txt", TABLE + rows)
-    assert (list(read_nli(path)), undecided(path)) == (EXPECTED, 1)
+    assert (list(read_nli(path)), count_undecided(path)) == (EXPECTED, 1)
     last = 'A "dog" runs\tIt moves\t0\nA cat\tA dog\t2\n'
     assert list(read_nli(write(tmp_path, "test.txt.gz", last))) == EXPECTED
     named = 'A "dog" runs\tIt moves\tentailment\nA cat\tA dog\tcontradiction\n'
@@ -63,7 +63,7 @@ def test_official_tables_and_those_without_names(tmp_path: Path) -> None:
 def test_the_hub_writes_numbers_and_minus_one(tmp_path: Path) -> None:
     texts = {"premise": ['A "dog" runs', "x", "A cat"], "hypothesis": ["It moves", "y", "A dog"]}
     path = parquet(tmp_path, **texts, label=[0, -1, 2])
-    assert (list(read_nli(path)), undecided(path)) == (EXPECTED, 1)
+    assert (list(read_nli(path)), count_undecided(path)) == (EXPECTED, 1)
 
 
 def test_hans_has_two_labels(tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ from quartet.errors import InputError
 from quartet.tasks.sts.data import (
     FORMATS,
     ScoredPair,
+    count_unscored,
     read_semeval,
     read_sick,
     read_stsb,
-    unscored,
 )
 from tests.shared_data import shared
 
@@ -80,8 +80,8 @@ def test_unscored_pairs_are_passed_over_and_counted(tmp_path: Path) -> None:
     path = write(tmp_path, "belief.test.tsv", "\tnobody\tjudged\n4.25\ta b\tc\n \tnor\tthis\n0\td\te\n")
     expected = [ScoredPair("a b", "c", 4.25, "belief"), ScoredPair("d", "e", 0.0, "belief")]
     assert list(read_semeval(path)) == expected
-    assert unscored(path) == 2
-    assert FORMATS["semeval"].unlabelled is unscored
+    assert count_unscored(path) == 2
+    assert FORMATS["semeval"].unlabelled is count_unscored
 
 
 def test_a_year_of_semeval_from_the_hub(tmp_path: Path) -> None:
@@ -151,5 +151,5 @@ def test_the_published_counts() -> None:
 def test_the_published_counts_of_semeval(year: int, scored: int, passed: int) -> None:
     files = sorted(shared(f"sts/sts{year}").glob("*.test.tsv"))
     pairs = [pair for file in files for pair in read_semeval(file)]
-    assert (len(pairs), sum(map(unscored, files))) == (scored, passed)
+    assert (len(pairs), sum(map(count_unscored, files))) == (scored, passed)
     assert len({pair.subset for pair in pairs}) == len(files)

@@ -25,10 +25,10 @@ from quartet.nbest.formats.ingest import (
     NBestFiles,
     NBestFormat,
     UtteranceNames,
-    attach,
+    attach_references,
     collect,
     gaps,
-    oriented,
+    orient_scores,
     with_missing,
 )
 
@@ -72,7 +72,7 @@ def read(
 def _told(files: NBestFiles) -> str:
     """The only format that the content fits, and the beam or the costs beside it where it fits several."""
     path = files.hypotheses
-    fitting = detect.fitting(path)
+    fitting = detect.fitting_formats(path)
     if len(fitting) > 1 and files.scores:
         fitting = [name for name in fitting if FORMATS[name].scores] or fitting
     elif len(fitting) > 1 and files.beam is not None:
@@ -98,10 +98,10 @@ def _read(
         needs = "needs to be told the beam" if form.beam else "tells its hypotheses itself"
         remedy = "say how many hypotheses each utterance has" if form.beam else "give no beam"
         raise InputError(path, f"the format {name} {needs}", remedy)
-    reading = oriented(collect(form.entries(files), path, skip), path, scores_are, form.scores)
+    reading = orient_scores(collect(form.entries(files), path, skip), path, scores_are, form.scores)
     if files.references is not None:
         found = references.read(files.references)
-        return attach(reading, found, form.names, files.references, skip, skip_missing)
+        return attach_references(reading, found, form.names, files.references, skip, skip_missing)
     if form.names is UtteranceNames.IDS and not skip_missing:
         return with_missing(reading, gaps(reading, path), form.names)
     return reading

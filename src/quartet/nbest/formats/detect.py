@@ -14,7 +14,7 @@ from quartet.nbest.formats import kaldi, moses, nemo, strict, text_file
 LINES = 1000
 
 
-def fitting(path: Path) -> list[str]:
+def fitting_formats(path: Path) -> list[str]:
     """The names of the formats that the content of a file fits.
 
     Raises:

@@ -187,7 +187,7 @@ def _consistent(
     return one
 
 
-def oriented(
+def orient_scores(
     reading: IngestedLists, path: str | Path, scores_are: ScoreMeaning | None, costs: bool = False
 ) -> IngestedLists:
     """The lists with scores of which larger is better.
@@ -225,7 +225,7 @@ def oriented(
     return replace(reading, lists=turned)
 
 
-def attach(
+def attach_references(
     reading: IngestedLists,
     references: ReferenceFile,
     names: UtteranceNames,

@@ -7,7 +7,7 @@
 * STM: ``file channel speaker begin end <label> text`` a line; the segments of a file are one text, by their time.
 * CTM: ``file channel start duration word`` a line, likewise.
 * SGM and XML of translation campaigns: the texts of the ``<seg>``, which have no names.
-* plain text: ``utterance text`` a line, or the text alone; `quartet.nbest.formats.ingest.attach` decides.
+* plain text: ``utterance text`` a line, or the text alone; `quartet.nbest.formats.ingest.attach_references` decides.
 
 Lines that begin with ``;;`` are comments. Where the content says nothing, the ending of the file's name decides. Any
 of them may be packed.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quartet.report.list_metrics import ERRORS
+from quartet.report.list_metrics import LIST_METRICS
 from quartet.report.numbers import NONE, listing, wer
 from quartet.report.page import Report, code, grid, paper_table
 from quartet.report.published import PublishedTable
@@ -14,7 +14,7 @@ def block(report: Report) -> list[str]:
     """A table a set of lists, each figure with its change relative to its own first pass."""
     lines: list[str] = []
     for dataset in report.datasets(TABLE):
-        for metric, error in ERRORS.items():
+        for metric, error in LIST_METRICS.items():
             tables = [paper_table(name) for name in error.papers]
             cells = report.figures(TABLE, dataset, "test", metric)
             known = [system for system in cells if any(system in table.rows for table, _ in tables)]

@@ -9,7 +9,7 @@ from quartet.report.cells import Cell, interval
 from quartet.report.facts import RunFacts
 from quartet.report.numbers import NONE, Number, fixed, general, listing, milliseconds
 from quartet.report.page import Report, code, grid, paper_table
-from quartet.report.published import published
+from quartet.report.published import published_figures
 from quartet.results import ONE_BY_ONE, system_name
 
 TABLE = "runtime"
@@ -292,13 +292,13 @@ def _words(words: int) -> str:
 
 
 def _paper_ratio(task: str, device: str) -> str:
-    value = published().tables[PAPER[device]].get(task, "ratio")
+    value = published_figures().tables[PAPER[device]].get(task, "ratio")
     return NONE if value is None else general(value)
 
 
 def _paper_time(report: Report, system: str, device: str) -> str:
     """The paper's milliseconds beside a model of its own name; of its biLM they stand beside both readings."""
-    table = published().tables[PAPER[device]]
+    table = published_figures().tables[PAPER[device]]
     task, column = TASK_OF.get(report.reading(system), ""), report.model(system)
     value = table.get(task, column) if column in table.columns else None
     return NONE if value is None else milliseconds(value)

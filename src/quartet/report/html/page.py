@@ -17,7 +17,7 @@ from quartet.report.html.glossary import ABBREVIATIONS, TERMS
 from quartet.report.html.pictures import inline
 from quartet.report.html.render import HtmlWriter
 from quartet.report.page import anchor
-from quartet.report.published import published
+from quartet.report.published import published_figures
 from quartet.report.tables import INDEX, MORE, Chapter, ReportDocument
 
 #: As many bytes as the first page may have.
@@ -123,7 +123,9 @@ def _part(writer: HtmlWriter, chapter: Chapter) -> PagePart:
 
 def _by_paper(papers: Chapter) -> dict[str, list[tuple[str, str, str, bool]]]:
     """For the contents: by paper, the (place, rest of the title, address, whether it ran) of each exhibit."""
-    found: dict[str, list[tuple[str, str, str, bool]]] = {one.name: [] for one in published().papers.values()}
+    found: dict[str, list[tuple[str, str, str, bool]]] = {
+        one.name: [] for one in published_figures().papers.values()
+    }
     for part in papers.parts:
         paper, _, rest = part.title.partition(", ")
         place, _, title = rest.partition(": ")

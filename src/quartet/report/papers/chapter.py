@@ -12,7 +12,7 @@ from quartet.report.page import Report, anchor, code, grid
 from quartet.report.papers.exhibit import Exhibit, exhibits
 from quartet.report.papers.exhibits import ours
 from quartet.report.papers.series import Contrast, Series
-from quartet.report.published import PublishedTable, published
+from quartet.report.published import PublishedTable, published_figures
 
 INTRODUCTION = [
     "Each table and figure of results in the two papers: what the paper reads from it, whether our figures bear that "
@@ -40,7 +40,7 @@ def claims(report: Report, shown: Sequence[Exhibit]) -> list[str]:
         found = ours(report, exhibit)
         for contrast in contrasts(report, exhibit):
             if contrast.headline:
-                place = f"{published().papers[exhibit.paper].short} {exhibit.place}"
+                place = f"{published_figures().papers[exhibit.paper].short} {exhibit.place}"
                 link = f"[{place}](#{anchor(title(exhibit))})"
                 compared = [series for series in found if contrast.ours(series)]
                 if compared:
@@ -97,7 +97,7 @@ def _direction(contrast: Contrast) -> str:
 
 def title(exhibit: Exhibit) -> str:
     """The heading of an exhibit."""
-    return f"{published().papers[exhibit.paper].name}, {exhibit.place}: {exhibit.title}"
+    return f"{published_figures().papers[exhibit.paper].name}, {exhibit.place}: {exhibit.title}"
 
 
 def body(report: Report, exhibit: Exhibit) -> list[str]:
@@ -114,7 +114,7 @@ def body(report: Report, exhibit: Exhibit) -> list[str]:
     else:
         lines += [f"{NOT_RUN} {how(exhibit)}", ""]
     for name in exhibit.tables:
-        lines += _printed(exhibit, published().tables[name])
+        lines += _printed(exhibit, published_figures().tables[name])
     return lines
 
 
@@ -203,7 +203,7 @@ def _without_constant(heads: list[str], rows: list[list[str]], found: Sequence[S
 
 def _scale(report: Report, exhibit: Exhibit, found: Sequence[Series]) -> list[str]:
     """How large ours is beside theirs."""
-    paper = published().papers[exhibit.paper]
+    paper = published_figures().papers[exhibit.paper]
     scales = list(dict.fromkeys(_scales(report, found)))
     more = f", and {len(scales) - FEW} more" if len(scales) > FEW else ""
     ours = f"{'; '.join(scales[:FEW])}{more}" if scales else "as in the table of models"
@@ -227,7 +227,7 @@ def _printed(exhibit: Exhibit, table: PublishedTable) -> list[str]:
         for system, *entries in zip(table.rows, *columns, strict=True)
         if exhibit.has(system)
     ]
-    where = f"{published().papers[table.paper].name}, {table.place}"
+    where = f"{published_figures().papers[table.paper].name}, {table.place}"
     return [
         f"As printed ({where}; {table.title}; {table.unit}):",
         "",

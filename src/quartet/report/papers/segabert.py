@@ -7,7 +7,7 @@ from quartet.report.cells import Cell
 from quartet.report.numbers import fixed
 from quartet.report.page import Report, code
 from quartet.report.papers.series import Series, present
-from quartet.report.published import published
+from quartet.report.published import published_figures
 from quartet.results import system_name
 from quartet.tasks.nli.metrics import AVERAGE, SEVEN
 
@@ -40,7 +40,7 @@ def glue_test(report: Report) -> list[Series]:
 
 def _glue(report: Report, split: str) -> list[Series]:
     """The metric of the paper's average on each set, and on each part of one."""
-    table = published().tables[glue_table.PAPERS[split]]
+    table = published_figures().tables[glue_table.PAPERS[split]]
     found = []
     for (head, name, part, metric), column in zip(glue_table.COLUMNS, table.columns, strict=False):
         for dataset in report.datasets(glue_table.TABLE):
@@ -54,7 +54,7 @@ def _glue(report: Report, split: str) -> list[Series]:
 
 def siamese(report: Report) -> list[Series]:
     """Table 5: the average of the seven sets where it is there, then each set."""
-    table = published().tables["segatron-sts"]
+    table = published_figures().tables["segatron-sts"]
     found = []
     for dataset, column, metric in (
         (AVERAGE, "average", "spearman-mean"),
@@ -73,7 +73,7 @@ def siamese(report: Report) -> list[Series]:
 
 def questions(report: Report) -> list[Series]:
     """Table 6."""
-    table = published().tables["segatron-squad"]
+    table = published_figures().tables["segatron-squad"]
     found = []
     for dataset, split in report.groups(SQUAD):
         second = bool(report.figures(SQUAD, dataset, split, SECOND))
@@ -89,7 +89,7 @@ def questions(report: Report) -> list[Series]:
 
 def choices(report: Report) -> list[Series]:
     """Table 7."""
-    table = published().tables["segatron-race"]
+    table = published_figures().tables["segatron-race"]
     found = []
     for split in ("test", "dev"):
         ours = _two(report, RACE, "race", split, "accuracy")

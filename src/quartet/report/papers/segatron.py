@@ -10,7 +10,7 @@ from quartet.report.numbers import perplexity as perplexity_number
 from quartet.report.order import set_rank
 from quartet.report.page import Report, code
 from quartet.report.papers.series import FigureLevel, Series, present
-from quartet.report.published import published
+from quartet.report.published import published_figures
 
 #: Rows that a set of positions stands for in Table 2.
 POSITIONS = {
@@ -35,7 +35,7 @@ signed_perplexity = fixed(1, sign=True)
 
 def wikitext(report: Report) -> list[Series]:
     """Table 1: perplexity a token of the models with and without segments, on each corpus."""
-    table = published().tables["segatron-wikitext103"]
+    table = published_figures().tables["segatron-wikitext103"]
     found = []
     for dataset, split in report.groups(losses.TABLE):
         ours: dict[str, Cell] = {}
@@ -62,7 +62,7 @@ def wikitext(report: Report) -> list[Series]:
 
 def positions(report: Report) -> list[Series]:
     """Table 2: by the positions that a model sees, one index and exact offsets throughout."""
-    table = published().tables["segatron-position-ablation"]
+    table = published_figures().tables["segatron-position-ablation"]
     printed = {row: value for row in table.rows if (value := table.get(row, "ppl")) is not None}
     found = []
     for dataset, split in report.groups(losses.TABLE):

@@ -7,11 +7,11 @@ import dataclasses
 from quartet.report import pretrained_models
 from quartet.report.blocks import runtime
 from quartet.report.cells import Cell
-from quartet.report.list_metrics import ERRORS
+from quartet.report.list_metrics import LIST_METRICS
 from quartet.report.numbers import difference, fixed, milliseconds, perplexity, wer
 from quartet.report.page import Report, code
 from quartet.report.papers.series import FigureLevel, Series, present, scaled
-from quartet.report.published import PublishedTable, beside, published
+from quartet.report.published import PublishedTable, published_figures, published_number
 from quartet.results import ONE_BY_ONE, system_name
 
 #: Sets of lists whose utterances are the paper's, by their names in the presets: what its columns call them.
@@ -42,7 +42,7 @@ def bleus(report: Report) -> list[Series]:
 
 
 def _reranked(report: Report, metric: str, name: str, known: dict[str, str], otherwise: str) -> list[Series]:
-    table = published().tables[name]
+    table = published_figures().tables[name]
     found = []
     for dataset in report.datasets(RERANK):
         ours = report.figures(RERANK, dataset, "test", metric)
@@ -69,7 +69,7 @@ def _reranked(report: Report, metric: str, name: str, known: dict[str, str], oth
 
         found.append(
             Series(
-                ours_on=f"{code(dataset)} test, {ERRORS[metric].unit}",
+                ours_on=f"{code(dataset)} test, {LIST_METRICS[metric].unit}",
                 printed_on=f"{table.title}: {column}",
                 ours=_named(report, ours, table, trained),
                 printed=_column(table, column) | printed,
@@ -117,12 +117,12 @@ def sick(report: Report) -> list[Series]:
 
 
 def _similarity(report: Report, dataset: str, split: str, name: str, part: str) -> Series | None:
-    table = published().tables[name]
+    table = published_figures().tables[name]
     likes = pretrained_models.likes_of_tta(report)  # beside the row of the paper's T-TA
     ours, printed = {}, {}
     for system, cell in report.figures(SIMILARITY, dataset, split, "pearson").items():
         model = report.model(system)
-        value = beside(name, part, "tta" if model in likes else model, report.reading(system))
+        value = published_number(name, part, "tta" if model in likes else model, report.reading(system))
         if value is not None:
             ours[system], printed[system] = cell, value
     if not ours:
@@ -143,7 +143,7 @@ def perplexities(report: Report) -> list[Series]:
     """Table 7: medians a token of the references of each split, over tokens of one's own."""
     found = []
     for dataset, split in report.groups(REFERENCES):
-        table = published().tables[f"tta-perplexity-{split}-clean"]
+        table = published_figures().tables[f"tta-perplexity-{split}-clean"]
         for column in ("median", "mean"):
             cells = {
                 row: next(
@@ -192,7 +192,7 @@ def times_one_way(report: Report) -> list[Series]:
 
 
 def _times(report: Report, name: str, device: str) -> list[Series]:
-    table = published().tables[name]
+    table = published_figures().tables[name]
     found = []
     for task in table.rows:
         timed = _of_task(report, task, device, ("tta", "bilm", system_name("bilm", ONE_BY_ONE)))

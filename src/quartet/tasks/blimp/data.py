@@ -13,7 +13,7 @@ from quartet.errors import InputError
 from quartet.tasks.set_files import (
     LARGEST,
     SetFormat,
-    decoded,
+    decoded_lines,
     json_objects,
     json_rows,
     parquet_rows,
@@ -136,7 +136,7 @@ def _zipped(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 raise InputError(path, f"unpacks to more than {LARGEST >> 30} GiB")
             for one in sorted(members, key=lambda one: one.filename):
                 with archive.open(one) as file:
-                    yield from json_objects(decoded(file, f"{path}/{one.filename}"), _COLUMNS)
+                    yield from json_objects(decoded_lines(file, f"{path}/{one.filename}"), _COLUMNS)
     # RuntimeError: a member is encrypted; NotImplementedError, one of them: packed in a way that Python cannot read
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         raise InputError(path, f"not a zip file that can be read ({error})") from error

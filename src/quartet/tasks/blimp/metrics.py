@@ -36,7 +36,7 @@ class PairChoices:
     tied_P: NDArray[np.bool_]
 
 
-def gathered(files: Mapping[str, Iterable[MinimalPair]], limit: int) -> list[MinimalPair]:
+def gather_pairs(files: Mapping[str, Iterable[MinimalPair]], limit: int) -> list[MinimalPair]:
     """The first `limit` pairs of each paradigm (0: all) of a set that is in one file or in several.
 
     Args:

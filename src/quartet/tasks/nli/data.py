@@ -58,7 +58,7 @@ class NliPair:
 
 
 def read_nli(path: Path, labels: Sequence[str] = LABELS) -> Iterator[NliPair]:
-    """Yield the pairs of a file that have a label; :func:`undecided` counts those passed over.
+    """Yield the pairs of a file that have a label; :func:`count_undecided` counts those passed over.
 
     Four forms: JSON lines or ``.parquet`` with one of the rows of names in `COLUMNS`; a table (``.tsv``, ``.txt``)
     whose first line names sentence1, sentence2 and gold_label; and a table of three columns without names, the label
@@ -79,7 +79,7 @@ def read_nli(path: Path, labels: Sequence[str] = LABELS) -> Iterator[NliPair]:
         raise InputError(path, "holds no pair with a label")
 
 
-def undecided(path: Path, labels: Sequence[str] = LABELS) -> int:
+def count_undecided(path: Path, labels: Sequence[str] = LABELS) -> int:
     """The pairs of a file that :func:`read_nli` passes over, because the judges did not agree."""
     return sum(pair is None for pair in _pairs(path, labels))
 
@@ -156,24 +156,24 @@ FORMATS: dict[str, SetFormat[NliPair]] = {
         read_nli,
         ("train", "dev", "test"),
         "stanfordnlp/snli on the Hugging Face hub (plain_text), or nlp.stanford.edu/projects/snli (snli_1.0.zip)",
-        undecided,
+        count_undecided,
     ),
     "mnli": SetFormat(
         read_nli,
         ("train", "dev_matched", "dev_mismatched"),
         "nyu-mll/multi_nli on the Hugging Face hub, or cims.nyu.edu/~sbowman/multinli (multinli_1.0.zip)",
-        undecided,
+        count_undecided,
     ),
     "anli": SetFormat(
         read_nli,
         ("train", "dev", "test"),
         "facebook/anli on the Hugging Face hub (three rounds), or github.com/facebookresearch/anli",
-        undecided,
+        count_undecided,
     ),
     "hans": SetFormat(
         partial(read_nli, labels=TWO_LABELS),
         ("test",),
         "jhu-cogsci/hans on the Hugging Face hub (validation), or github.com/tommccoy1/hans",
-        partial(undecided, labels=TWO_LABELS),
+        partial(count_undecided, labels=TWO_LABELS),
     ),
 }

@@ -65,7 +65,7 @@ def text_scores(prediction: str, answers: Sequence[str]) -> tuple[float, float]:
     return scores(kept or [""], prediction)
 
 
-def scored(questions: Sequence[SpanQuestion], texts: Sequence[str]) -> tuple[Floats, Floats]:
+def exact_match_and_f1(questions: Sequence[SpanQuestion], texts: Sequence[str]) -> tuple[Floats, Floats]:
     """(n,) exact match and (n,) F1 of a text a question."""
     pairs = [
         text_scores(text, [answer.text for answer in question.answers])
@@ -95,11 +95,11 @@ def squad_measures(
     has = np.array([bool(question.answers) for question in questions])
     every = np.ones(len(questions), dtype=bool)
     odds = np.array([prediction.odds for prediction in predictions])
-    answered = scored(questions, [prediction.best for prediction in predictions])
+    answered = exact_match_and_f1(questions, [prediction.best for prediction in predictions])
     if has.all():
         at_zero, blank = answered, None
     else:
-        blank = scored(questions, [""] * len(questions))
+        blank = exact_match_and_f1(questions, [""] * len(questions))
         at_zero = tuple(  # type: ignore[assignment]
             np.where(odds > 0, empty, full) for empty, full in zip(blank, answered, strict=True)
         )

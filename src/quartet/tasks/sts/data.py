@@ -129,7 +129,7 @@ def read_sick(path: Path) -> Iterator[ScoredPair]:
 
 
 def read_semeval(path: Path) -> Iterator[ScoredPair]:
-    """Yield the scored pairs of a sub-task of SemEval's STS, 0 to 5; :func:`unscored` counts those without a score.
+    """Yield the scored pairs of a sub-task of SemEval's STS, 0 to 5; :func:`count_unscored` counts those without one.
 
     The form is ``score TAB sentence TAB sentence``, where the score is empty for pairs that nobody judged (2015, 2016);
     or a whole year as ``.jsonl`` or ``.parquet`` (mteb/sts12-sts ... mteb/sts16-sts: sentence1, sentence2, score).
@@ -146,7 +146,7 @@ def read_semeval(path: Path) -> Iterator[ScoredPair]:
         raise InputError(path, "holds no scored pair")
 
 
-def unscored(path: Path) -> int:
+def count_unscored(path: Path) -> int:
     """The pairs of a file that :func:`read_semeval` passes over, because nobody judged them."""
     return sum(pair is None for pair in _semeval(path, ""))
 
@@ -215,6 +215,6 @@ FORMATS: dict[str, SetFormat[ScoredPair]] = {
         read_semeval,
         (),
         "mteb/sts12-sts ... mteb/sts16-sts on the Hugging Face hub, or the SemEval tasks' own pages, by sub-task",
-        unscored,
+        count_unscored,
     ),
 }

@@ -99,7 +99,7 @@ def test_who_is_alive_is_left_alone(store: ExperimentStore) -> None:
     mine = store.create("mine", {"process": repro.own_process()})
     elsewhere = store.create("elsewhere", {"process": "another-machine:1:1.00"})
     reused = store.create("reused", {"process": repro.own_process().rpartition(":")[0] + ":1.00"})
-    repro.bury(store)
+    repro.mark_killed_runs(store)
     status = {run.info.run_id: run.info.status for run in runs(store)}
     assert status == {mine: "RUNNING", elsewhere: "RUNNING", reused: "KILLED"}
 
