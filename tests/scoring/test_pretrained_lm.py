@@ -133,9 +133,9 @@ def test_an_unknown_architecture_is_read_as_a_whole(
     models: dict[str, PretrainedLM], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = models[kind]
-    assert model.halves.body is not None
+    assert model.body_and_head.body is not None
     expected = {masked: model.token_logprobs(TEXTS, masked) for masked in (True, False)}
-    monkeypatch.setattr(model.halves, "body", None)
+    monkeypatch.setattr(model.body_and_head, "body", None)
     monkeypatch.setattr(hf_body_and_head, "LOGIT_BUDGET", 20_000)
     for masked, values in expected.items():
         found = model.token_logprobs(TEXTS, masked)

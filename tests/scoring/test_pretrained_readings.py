@@ -133,12 +133,12 @@ def test_other_architectures_give_vectors_too(kind: str, settings: dict[str, Any
         kind, **own, num_attention_heads=2, intermediate_size=32, pad_token_id=0, bos_token_id=1, **settings
     )
     make = library.AutoModelForMaskedLM if kind == "albert" else library.AutoModelForCausalLM
-    halves = BodyAndHead(make.from_config(config).eval())
+    split = BodyAndHead(make.from_config(config).eval())
     ids_BT = torch.tensor([[3, 4, 5]])
     rows_N, columns_N = torch.tensor([0, 0]), torch.tensor([0, 2])
-    found = {layer: halves.vectors(ids_BT, None, rows_N, columns_N, layer) for layer in LAYERS}
+    found = {layer: split.vectors(ids_BT, None, rows_N, columns_N, layer) for layer in LAYERS}
     assert all(len(vectors_ND) == 2 for vectors_ND in found.values())
     widths = {layer: vectors_ND.shape[-1] for layer, vectors_ND in found.items()}
     assert widths["context"] == widths["first"] == 24
     assert widths["table"] == (16 if kind == "albert" else 24)
-    assert widths["table"] == halves.width("table")
+    assert widths["table"] == split.width("table")

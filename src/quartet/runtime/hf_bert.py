@@ -79,8 +79,8 @@ def one_by_one(model: PretrainedLM) -> PretrainedLM:
     other = copy.copy(model)
     fields = {field.name: getattr(model.inputs, field.name) for field in dataclasses.fields(PretrainedInputs)}
     other.inputs = OneByOneInputs(**fields)
-    other.halves = copy.copy(model.halves)
-    other.halves.last = None
+    other.body_and_head = copy.copy(model.body_and_head)
+    other.body_and_head.last = None
     return other
 
 

@@ -86,21 +86,21 @@ class PretrainedLM(ScoresTexts):
                 name, f"its inputs have room for {self.inputs.room} tokens, which is too few for a text"
             )
         quicken(model)
-        self.halves = BodyAndHead(model)
-        self.device = str(self.halves.device)
-        if len(tokenizer) > self.halves.vocabulary:
+        self.body_and_head = BodyAndHead(model)
+        self.device = str(self.body_and_head.device)
+        if len(tokenizer) > self.body_and_head.vocabulary:
             raise InputError(
                 name,
-                f"its tokenizer has {len(tokenizer)} tokens and its embedding table {self.halves.vocabulary} rows",
+                f"its tokenizer has {len(tokenizer)} tokens and its embedding table {self.body_and_head.vocabulary} rows",
                 "give files that belong together",
             )
-        if not self.masks and not self.halves.is_causal():
+        if not self.masks and not self.body_and_head.is_causal():
             raise InputError(name, "its outputs depend on later tokens: it is no causal language model")
 
     @property
     def scale(self) -> str:
         """One line that goes beside every figure of this model."""
-        model = self.halves.model
+        model = self.body_and_head.model
         count = sum(parameter.numel() for parameter in model.parameters())
         return f"{count / 1e6:.2f} M parameters, {type(model).__name__}, files {self.content[:12]}"
 
@@ -118,7 +118,7 @@ class PretrainedLM(ScoresTexts):
     @cached_property
     def fingerprint(self) -> str:
         """A hash of all that decides the scores: the model's files, the kind of device and the library's version."""
-        parts = [self.content, str(self.masks), self.halves.device.type, transformers().__version__]
+        parts = [self.content, str(self.masks), self.body_and_head.device.type, transformers().__version__]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def token_logprobs(self, texts: Sequence[str], masked: bool = True) -> list[np.ndarray]:
@@ -182,9 +182,9 @@ class PretrainedLM(ScoresTexts):
         if self.masks and masked and layer == "context":
             outputs = inputs.each_hidden(windows, np.concatenate([[0], np.cumsum(lengths)]))
         total = len(encoded) if special else int(lengths.sum())
-        means = TextMeans(len(encoded), self.halves.width(layer), total, progress)
+        means = TextMeans(len(encoded), self.body_and_head.width(layer), total, progress)
         for output in outputs:
-            vectors_ND = self.halves.vectors(
+            vectors_ND = self.body_and_head.vectors(
                 self._there(output.ids_BT),
                 self._mask(output.real_BT),
                 self._there(output.rows_N),
@@ -226,7 +226,7 @@ class PretrainedLM(ScoresTexts):
         return whole[: starts[0]], whole[starts[0] + len(own) :]
 
     def _answers(self, asked: TargetOutputs) -> np.ndarray:
-        logprobs_N = self.halves.target_logprobs(
+        logprobs_N = self.body_and_head.target_logprobs(
             self._there(asked.ids_BT),
             self._mask(asked.real_BT),
             self._there(asked.rows_N),
@@ -237,7 +237,7 @@ class PretrainedLM(ScoresTexts):
         return answers
 
     def _there(self, array: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(array).to(self.halves.device)
+        return torch.from_numpy(array).to(self.body_and_head.device)
 
     def _mask(self, real_BT: np.ndarray | None) -> torch.Tensor | None:
         return None if real_BT is None else self._there(real_BT)

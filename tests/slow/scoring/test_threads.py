@@ -175,7 +175,7 @@ def test_a_model_of_hugging_face_that_is_read_as_a_whole(tmp_path: Path) -> None
     def opened() -> PretrainedLM:
         model = quartet.load(tmp_path)
         assert isinstance(model, PretrainedLM)
-        model.halves.body = None
+        model.body_and_head.body = None
         return model
 
     check_scorer(opened)
