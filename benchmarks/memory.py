@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult
+from benchmarks.peers.benchmark_result import BenchmarkFigure, BenchmarkResult
 from quartet.text.documents import Document, Paragraph, SentencesOf
 from quartet.text.parallel import cores
 from quartet.text.segmentation import segment_corpus

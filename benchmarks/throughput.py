@@ -20,8 +20,8 @@ from typing import Annotated, Any
 import typer
 
 from benchmarks.memory import SHARES, memory
+from benchmarks.peers.benchmark_result import BenchmarkFigure, BenchmarkResult, at_least, equal
 from benchmarks.peers.paired_times import PairedTimes, in_turns
-from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, at_least, equal
 from quartet.errors import InputError, user_errors
 from quartet.files import write_json
 from quartet.runtime.clock import Timer

@@ -14,7 +14,7 @@ from pipeline.fetch import package_file
 from pipeline.settings import read_params
 from quartet.errors import InputError
 from quartet.files import read_jsonl
-from quartet.report.page import grid
+from quartet.report.run_report import grid
 from quartet.text.segmenter import PunktChoice, Segmenter, load_segmenter
 from quartet.text.wikipedia import read_wikipedia
 

@@ -10,8 +10,8 @@ from pipeline.layout import Layout
 from quartet.errors import InputError
 from quartet.report.cells import Cell, Cells, FigureKey
 from quartet.report.numbers import NONE
-from quartet.report.page import code, grid
 from quartet.report.published import published_figures
+from quartet.report.run_report import code, grid
 from quartet.results import ONE_BY_ONE, Result, read_results, system_name
 
 

@@ -22,7 +22,7 @@ from quartet.config.recognise import TranslatorEntry
 from quartet.files import MANIFEST_VERSION, atomic_dir, atomic_path, keep_only, read_json, sha256, write_json
 from quartet.recognise import beam, translation
 from quartet.recognise.hypotheses import write_translations
-from quartet.recognise.pairs import ParallelText, encode_pairs, read_parallel
+from quartet.recognise.parallel_text import ParallelText, encode_pairs, read_parallel
 from quartet.recognise.training import fit_translator
 from quartet.recognise.vocabulary import train_pieces
 from quartet.results import Measure, Result, rows_of, write_results

@@ -21,7 +21,7 @@ ROOMS = [
     "hardware",
     "locks",
     "files",
-    "streams",
+    "user_files",
     "paths",
     "pickling",
     "results",

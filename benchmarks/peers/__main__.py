@@ -25,9 +25,9 @@ from benchmarks.peers import (
     utilisation,
     vectors,
 )
+from benchmarks.peers.benchmark_result import BenchmarkFigure, BenchmarkResult
 from benchmarks.peers.models import DEMANDED, SHAPES
-from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult
-from benchmarks.peers.setup import LENGTHS, Setup
+from benchmarks.peers.setup import LENGTHS, BenchmarkSetup
 from quartet.errors import InputError, user_errors
 from quartet.hardware.memory import keep_freed_memory
 from quartet.kernels.linear import has_bfloat16
@@ -45,7 +45,7 @@ class Benchmark:
         device: it is asked for by name, or run where the device is this one.
     """
 
-    run: Callable[[Setup], BenchmarkResult]
+    run: Callable[[BenchmarkSetup], BenchmarkResult]
     title: str
     peer: bool = False
     device: str | None = None
@@ -107,7 +107,7 @@ STUDIES = {
 LONG_LIST = 1000
 
 
-class PrecisionName(StrEnum):
+class TrainingPrecisionName(StrEnum):
     """Of training."""
 
     fp32 = "fp32"
@@ -159,7 +159,7 @@ def peers(
         ),
     ] = 4,
     precision: Annotated[
-        list[PrecisionName] | None,
+        list[TrainingPrecisionName] | None,
         typer.Option(help="Of training; several: each. None: fp32, and bf16 where the device has it."),
     ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Measurements of each, in turns.")] = 5,
@@ -194,7 +194,7 @@ def peers(
         json, where, rounds, {name for name in BenchmarkName if _is_demanded(name, shape, device)}
     )
     with tempfile.TemporaryDirectory() as folder:
-        setup = Setup(
+        setup = BenchmarkSetup(
             sentences=_sentences(texts),
             shape=SHAPES[shape],
             folder=Path(folder),
@@ -302,11 +302,11 @@ def _sentences(path: Path) -> list[str]:
     return sentences
 
 
-def _precisions(device: str) -> list[PrecisionName]:
+def _precisions(device: str) -> list[TrainingPrecisionName]:
     """fp32, and bf16 where the device computes with it and does not only imitate it."""
     on_gpu = device.startswith("cuda")
     has = torch.cuda.is_bf16_supported(including_emulation=False) if on_gpu else has_bfloat16()
-    return [PrecisionName.fp32, PrecisionName.bf16] if has else [PrecisionName.fp32]
+    return [TrainingPrecisionName.fp32, TrainingPrecisionName.bf16] if has else [TrainingPrecisionName.fp32]
 
 
 def main() -> None:

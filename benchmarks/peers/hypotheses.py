@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from benchmarks.peers.benchmark_result import (
+    BenchmarkFigure,
+    BenchmarkResult,
+    EqualityCheck,
+    at_least,
+    at_most,
+    equal,
+)
 from benchmarks.peers.models import plain_score
 from benchmarks.peers.paired_times import in_turns
 from benchmarks.peers.products import flops, record_products, replay
-from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, EqualityCheck, at_least, at_most, equal
 from benchmarks.peers.sentence import SCORE_TOLERANCE, read, same_readings
-from benchmarks.peers.setup import Setup
+from benchmarks.peers.setup import BenchmarkSetup
 from quartet.runtime.clock import Timer, device_timer
 from quartet.scoring.language_model import LanguageModel
 
@@ -17,7 +24,7 @@ DEMANDS = {"vectors": at_least(15), "scores": at_least(7)}
 OVER_PRODUCTS = {"cpu": at_most(1.3), "cuda": at_most(1.5)}
 
 
-def study(setup: Setup) -> BenchmarkResult:
+def study(setup: BenchmarkSetup) -> BenchmarkResult:
     """Time one list: vectors and scores by T-TA, the batched biLM and uniLM.
 
     What the operations alone allow is the ratio of the floating-point operations of the matrix products that ran.
@@ -51,7 +58,7 @@ def study(setup: Setup) -> BenchmarkResult:
     return BenchmarkResult(figures, checks, found.medians, _sizes(setup, texts))
 
 
-def products(setup: Setup) -> BenchmarkResult:
+def products(setup: BenchmarkSetup) -> BenchmarkResult:
     """Time T-TA's rescoring of texts, and the same matrix products with nothing between them."""
     texts = setup.texts(setup.rescored)
     model = setup.model("tta")
@@ -85,6 +92,6 @@ def _alone(name: str, model: LanguageModel, texts: list[str]) -> EqualityCheck:
     )
 
 
-def _sizes(setup: Setup, texts: list[str]) -> dict[str, object]:
+def _sizes(setup: BenchmarkSetup, texts: list[str]) -> dict[str, object]:
     tokens = sum(len(ids) for ids in setup.tokenizer.encode_batch(texts))
     return setup.described() | {"texts": len(texts), "words": setup.words * len(texts), "tokens": tokens}

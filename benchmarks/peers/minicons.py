@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from benchmarks.peers.benchmark_result import BenchmarkFigure, BenchmarkResult, EqualityCheck, at_least, equal
 from benchmarks.peers.paired_times import in_turns, quickest_way
-from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, EqualityCheck, at_least, equal
-from benchmarks.peers.setup import Setup
+from benchmarks.peers.setup import BenchmarkSetup
 from benchmarks.peers.worker import Worker
 from quartet.runtime.clock import Timer, device_timer
 from quartet.scoring.pretrained_lm import load_pretrained
@@ -25,7 +25,7 @@ TOLERANCE = 5e-3
 OVER_TTA, OVER_OURS = at_least(30), at_least(3)
 
 
-def study(setup: Setup) -> BenchmarkResult:
+def study(setup: BenchmarkSetup) -> BenchmarkResult:
     """Score the same sentences, each token hidden in turn; both libraries read the same files.
 
     T-TA has the same sizes and pieces and other (random) weights: its scores are of its own kind, its time is compared.
@@ -73,7 +73,7 @@ def study(setup: Setup) -> BenchmarkResult:
     return BenchmarkResult(figures, checks, found.medians, sizes)
 
 
-def _same_tokens(setup: Setup, texts: list[str], tokenizer: object) -> EqualityCheck:
+def _same_tokens(setup: BenchmarkSetup, texts: list[str], tokenizer: object) -> EqualityCheck:
     """T-TA and the BERT read the same pieces."""
     theirs = tokenizer(texts, add_special_tokens=False)["input_ids"]  # type: ignore[operator]
     own = setup.tokenizer.encode_batch(texts)

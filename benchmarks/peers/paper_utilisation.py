@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from benchmarks.peers.benchmark_result import BenchmarkFigure, BenchmarkResult, DemandedValue, at_least
 from benchmarks.peers.models import SHAPES, model_config
-from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, DemandedValue, at_least
-from benchmarks.peers.setup import Setup
+from benchmarks.peers.setup import BenchmarkSetup
 from benchmarks.peers.training import RepeatableTraining, encode_sentences
 from quartet.config.model import ModelConfig, Position, RecurrenceConfig
 from quartet.runtime.hf_bert import BertShape
@@ -124,7 +124,7 @@ def _streams(shape: BertShape, window: int, positions: tuple[Position, ...]) -> 
 GROUPS = {"sentences": sentences, "spans": spans, "streams": streams}
 
 
-def study(setup: Setup, group: str) -> BenchmarkResult:
+def study(setup: BenchmarkSetup, group: str) -> BenchmarkResult:
     """Train each model of a group, as it is and with ``training.compile``, until the time is over."""
     texts = setup.spread(setup.trained)
     corpus = encode_sentences(setup.folder / group, texts, setup.tokenizer)

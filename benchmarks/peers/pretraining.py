@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
+from benchmarks.peers.benchmark_result import BenchmarkFigure, BenchmarkResult, EqualityCheck, at_least, equal
 from benchmarks.peers.models import model_config
 from benchmarks.peers.paired_times import in_turns
-from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, EqualityCheck, at_least, equal
-from benchmarks.peers.setup import Setup
+from benchmarks.peers.setup import BenchmarkSetup
 from benchmarks.peers.training import RepeatableTraining, encode_sentences
 from benchmarks.peers.worker import Worker
 from quartet.config.model import ModelConfig
@@ -34,7 +34,7 @@ DEMAND = at_least(2)
 LOSS_TOLERANCE = 1e-3
 
 
-def study(setup: Setup) -> BenchmarkResult:
+def study(setup: BenchmarkSetup) -> BenchmarkResult:
     """Train one epoch of the same sentences: MLM as BertForMaskedLM, and CLM as a GPT2LMHeadModel of equal sizes.
 
     The Trainer comes with the DataCollatorForLanguageModeling, as it is, and once more grouping inputs by length. A
@@ -118,7 +118,9 @@ def _same_tokens(label: str, epoch: RepeatableTraining, theirs: int) -> Equality
     return equal(f"{label}: real tokens of the epoch", [epoch.tokens()], [theirs], 0)
 
 
-def _same_loss(setup: Setup, config: ModelConfig, corpus: dict[str, Any], worker: Worker) -> EqualityCheck:
+def _same_loss(
+    setup: BenchmarkSetup, config: ModelConfig, corpus: dict[str, Any], worker: Worker
+) -> EqualityCheck:
     """The loss of one masked batch by the same weights, without dropout."""
     network = build_for(config, setup.tokenizer)
     assert config.init_from is not None

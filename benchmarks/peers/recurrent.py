@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from benchmarks.peers.benchmark_result import BenchmarkFigure, BenchmarkResult, at_most, equal
 from benchmarks.peers.models import TransformerXLShape, filled_tokenizer
 from benchmarks.peers.paired_times import in_turns
-from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, at_most, equal
-from benchmarks.peers.setup import Setup
+from benchmarks.peers.setup import BenchmarkSetup
 from benchmarks.peers.training import RepeatableTraining, encode_sentences
 from quartet.config.model import ModelConfig, Position, RecurrenceConfig
 from quartet.runtime.clock import Timer
@@ -23,7 +23,7 @@ POSITIONS: dict[str, tuple[Position, ...]] = {
 }
 
 
-def study(setup: Setup) -> BenchmarkResult:
+def study(setup: BenchmarkSetup) -> BenchmarkResult:
     """Train a few steps of both; they read the same tokens, and their losses are of different models."""
     figures, checks = [], []
     seconds: dict[str, float] = {}

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmarks.peers.models import plain_score
-from benchmarks.peers.paired_times import in_turns, steady_call
-from benchmarks.peers.products import ProductShape, flops, record_products, replay, weight_reading
-from benchmarks.peers.results import (
+from benchmarks.peers.benchmark_result import (
     BenchmarkFigure,
     BenchmarkResult,
     DemandedValue,
@@ -16,7 +13,10 @@ from benchmarks.peers.results import (
     at_most,
     equal,
 )
-from benchmarks.peers.setup import Setup
+from benchmarks.peers.models import plain_score
+from benchmarks.peers.paired_times import in_turns, steady_call
+from benchmarks.peers.products import ProductShape, flops, record_products, replay, weight_reading
+from benchmarks.peers.setup import BenchmarkSetup
 from quartet.runtime.clock import Timer
 from quartet.runtime.measures import exponent
 from quartet.runtime.systems import OneByOneModel
@@ -31,7 +31,7 @@ DEMANDS = {"vectors": at_least(25), "scores": at_least(12)}
 GROWTH = at_most(1.3)
 
 
-def one_sentence(setup: Setup) -> BenchmarkResult:
+def one_sentence(setup: BenchmarkSetup) -> BenchmarkResult:
     """Time `words` words, one sentence at a time: vectors (hidden states, as for STS) and scores (reranking).
 
     Beside the ratios stand their bounds: the same ratio of the matrix products alone and of their operations alone, and
@@ -82,7 +82,7 @@ def one_sentence(setup: Setup) -> BenchmarkResult:
     return BenchmarkResult(figures, checks, found.medians, sizes)
 
 
-def growth(setup: Setup) -> BenchmarkResult:
+def growth(setup: BenchmarkSetup) -> BenchmarkResult:
     """Time sentences of several lengths, one at a time, and fit seconds = a * tokens ** exponent to each round."""
     running = setup.running(max(setup.lengths))
     sentences = {words: " ".join(running[:words]) for words in setup.lengths}

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from benchmarks.peers.benchmark_result import BenchmarkResult
 from benchmarks.peers.models import (
     SHAPES,
     STREAMS,
@@ -18,7 +19,6 @@ from benchmarks.peers.models import (
     filled_tokenizer,
     random_model,
 )
-from benchmarks.peers.results import BenchmarkResult
 from quartet.errors import InputError
 from quartet.runtime.hf_bert import BertShape, save_bert
 from quartet.scoring.language_model import LanguageModel
@@ -29,7 +29,7 @@ LENGTHS = (2, 5, 10, 20, 40, 60, 80, 100)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setup:
+class BenchmarkSetup:
     """The settings of one run.
 
     Attributes:

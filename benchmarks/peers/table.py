@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from rich.table import Table
 
-from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult
+from benchmarks.peers.benchmark_result import BenchmarkFigure, BenchmarkResult
 from quartet.errors import InputError
 from quartet.files import atomic_path, read_json, write_json
 from quartet.hardware.processor import describe_processor

@@ -6,11 +6,11 @@ import statistics
 from dataclasses import replace
 from functools import partial
 
+from benchmarks.peers.benchmark_result import BenchmarkFigure, BenchmarkResult, at_least
 from benchmarks.peers.models import model_config
 from benchmarks.peers.paired_times import in_turns
 from benchmarks.peers.pretraining import DROPOUT, MAX_LENGTH
-from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, at_least
-from benchmarks.peers.setup import Setup
+from benchmarks.peers.setup import BenchmarkSetup
 from benchmarks.peers.training import RepeatableTraining, encode_sentences
 from quartet.runtime.clock import Timer
 from quartet.runtime.peak import matrix_product_peak
@@ -22,7 +22,7 @@ DEMAND = at_least(50)
 PEAK = "the peak after"
 
 
-def study(setup: Setup) -> BenchmarkResult:
+def study(setup: BenchmarkSetup) -> BenchmarkResult:
     """Train one epoch of sentences as T-TA, biLM and uniLM, and measure the peak of matrix products after each of them.
 
     A peak is a moment's, a training takes long: of a round's peaks the highest counts for all three. The operations

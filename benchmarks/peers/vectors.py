@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from benchmarks.peers.benchmark_result import BenchmarkFigure, BenchmarkResult, at_least, equal
 from benchmarks.peers.paired_times import in_turns, quickest_way
-from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, at_least, equal
-from benchmarks.peers.setup import Setup
+from benchmarks.peers.setup import BenchmarkSetup
 from benchmarks.peers.worker import Worker
 from quartet.runtime.clock import Timer, device_timer
 from quartet.scoring.pretrained_lm import PretrainedLM, load_pretrained
@@ -24,7 +24,7 @@ ON_GPU = at_least(1)
 TOLERANCE = 1e-4
 
 
-def study(setup: Setup) -> BenchmarkResult:
+def study(setup: BenchmarkSetup) -> BenchmarkResult:
     """Embed the same sentences with the same weights, nothing hidden.
 
     sentence-transformers' mean has the special tokens in it, and ours has not. So for the check ours is made into

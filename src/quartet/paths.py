@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from quartet.errors import InputError
-from quartet.streams import GIVE_ONE, descriptor, is_stream
+from quartet.user_files import GIVE_ONE, descriptor, is_stream
 
 #: Files of a model that lies in a folder, whichever kind it is of.
 MODEL_FILES = (

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.peers.models import SHAPES
-from benchmarks.peers.setup import Setup
+from benchmarks.peers.setup import BenchmarkSetup
 from tests.small_corpus import documents
 
 SENTENCES = [sentence for document in documents(8, 5) for sentence in document.sentences]
 
 
-def small_setup(folder: Path, **changes: Any) -> Setup:
+def small_setup(folder: Path, **changes: Any) -> BenchmarkSetup:
     """One round of everything on made-up sentences."""
     settings: dict[str, Any] = {
         "sentences": SENTENCES,
@@ -32,4 +32,4 @@ def small_setup(folder: Path, **changes: Any) -> Setup:
         "precisions": ["fp32"],
         "rounds": 1,
     }
-    return Setup(**{**settings, **changes})
+    return BenchmarkSetup(**{**settings, **changes})

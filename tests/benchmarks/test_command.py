@@ -17,8 +17,8 @@ from benchmarks.peers.__main__ import (
     _sentences,
     main,
 )
+from benchmarks.peers.benchmark_result import BenchmarkFigure, BenchmarkResult, at_least
 from benchmarks.peers.models import DEMANDED
-from benchmarks.peers.results import BenchmarkFigure, BenchmarkResult, at_least
 from benchmarks.peers.table import BEGIN, END
 from quartet.errors import InputError
 from quartet.files import read_json, write_jsonl

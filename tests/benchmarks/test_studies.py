@@ -9,7 +9,7 @@ import torch
 
 from benchmarks.peers import hypotheses, paper_utilisation, recurrent, sentence, utilisation
 from benchmarks.peers.models import plain_score
-from benchmarks.peers.setup import Setup
+from benchmarks.peers.setup import BenchmarkSetup
 from benchmarks.peers.training import RepeatableTraining, encode_sentences
 from quartet.errors import InputError
 from quartet.kernels import cross_entropy
@@ -25,18 +25,18 @@ def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def setup(tmp_path: Path) -> Setup:
+def setup(tmp_path: Path) -> BenchmarkSetup:
     return small_setup(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["tta", "unilm", "bilm"])
-def test_the_plain_score_is_the_score(setup: Setup, name: str) -> None:
+def test_the_plain_score_is_the_score(setup: BenchmarkSetup, name: str) -> None:
     model = setup.model(name)
     for text in (SENTENCES[1], f"{SENTENCES[1]} ☃ {SENTENCES[2]}"):
         assert plain_score(model, text) == pytest.approx(model.score([text])[0], abs=1e-4)
 
 
-def test_one_by_one_leaves_the_batched_model_as_it_was(setup: Setup) -> None:
+def test_one_by_one_leaves_the_batched_model_as_it_was(setup: BenchmarkSetup) -> None:
     model = setup.model("bilm")
     plain = OneByOneModel.of(model)
     assert plain.network is model.network
@@ -44,7 +44,7 @@ def test_one_by_one_leaves_the_batched_model_as_it_was(setup: Setup) -> None:
     assert (plain.objective.plain, model.objective.plain) == (True, False)
 
 
-def test_one_sentence_has_its_ratios_and_bounds(setup: Setup) -> None:
+def test_one_sentence_has_its_ratios_and_bounds(setup: BenchmarkSetup) -> None:
     found = sentence.one_sentence(setup)
     assert len(found.checks) == 3
     named = {figure.name: figure for figure in found.figures}
@@ -63,7 +63,7 @@ def test_one_sentence_has_its_ratios_and_bounds(setup: Setup) -> None:
 
 
 def test_a_model_that_scores_otherwise_than_its_equations_is_not_timed(
-    setup: Setup, monkeypatch: pytest.MonkeyPatch
+    setup: BenchmarkSetup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shortened = TTA.represent_inner
     monkeypatch.setattr(TTA, "represent_inner", lambda self, *inputs: 1.5 * shortened(self, *inputs))
@@ -72,7 +72,7 @@ def test_a_model_that_scores_otherwise_than_its_equations_is_not_timed(
             study(setup)
 
 
-def test_a_list_and_its_products(setup: Setup) -> None:
+def test_a_list_and_its_products(setup: BenchmarkSetup) -> None:
     found = hypotheses.study(setup)
     assert {name.split(",")[0] for name in found.seconds} == {"T-TA", "biLM batched", "uniLM"}
     assert (found.sizes["texts"], found.sizes["words"]) == (3, 12)
@@ -81,7 +81,7 @@ def test_a_list_and_its_products(setup: Setup) -> None:
     assert figure.median > 0
 
 
-def test_growth_has_an_exponent_for_each_system_and_use(setup: Setup) -> None:
+def test_growth_has_an_exponent_for_each_system_and_use(setup: BenchmarkSetup) -> None:
     found = sentence.growth(setup)
     assert len(found.figures) == 8
     assert [figure.name for figure in found.figures if figure.demand] == [
@@ -90,7 +90,7 @@ def test_growth_has_an_exponent_for_each_system_and_use(setup: Setup) -> None:
     ]
 
 
-def test_too_little_text_is_refused(setup: Setup) -> None:
+def test_too_little_text_is_refused(setup: BenchmarkSetup) -> None:
     with pytest.raises(InputError, match=r"--texts: \d+ words, 99999 are needed"):
         setup.running(99999)
     with pytest.raises(InputError, match=r"--texts: \d+ sentences, 99999 are needed"):
@@ -102,14 +102,14 @@ def test_sentences_are_taken_from_all_over_the_texts(tmp_path: Path) -> None:
     assert small_setup(tmp_path, sentences=texts).spread(4) == ["0", "2", "5", "7"]
 
 
-def test_segatron_reads_what_transformer_xl_reads(setup: Setup) -> None:
+def test_segatron_reads_what_transformer_xl_reads(setup: BenchmarkSetup) -> None:
     found = recurrent.study(setup)
     (figure,) = found.figures
     assert figure.name == "training step, tiny (d = 16): Segatron-XL / Transformer-XL"
     assert [check.difference for check in found.checks] == [0.0]
 
 
-def test_an_epoch_trains_on_every_sentence_once(setup: Setup) -> None:
+def test_an_epoch_trains_on_every_sentence_once(setup: BenchmarkSetup) -> None:
     corpus = encode_sentences(setup.folder / "corpus", SENTENCES, setup.tokenizer)
     epoch = RepeatableTraining(
         setup.model("tta").card.model, setup.tokenizer, corpus, 8, "fp32", "cpu", setup.folder
@@ -124,7 +124,7 @@ def test_an_epoch_trains_on_every_sentence_once(setup: Setup) -> None:
 
 
 def test_a_share_of_the_peak_is_of_the_operations_in_the_seconds(
-    setup: Setup, monkeypatch: pytest.MonkeyPatch
+    setup: BenchmarkSetup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(utilisation, "matrix_product_peak", lambda device, precision: 4e9)
     monkeypatch.setattr(utilisation, "_an_operation", lambda epoch: 1e-9)
@@ -134,7 +134,7 @@ def test_a_share_of_the_peak_is_of_the_operations_in_the_seconds(
 
 
 def test_an_operation_is_counted_as_the_pipeline_counts_it(
-    setup: Setup, monkeypatch: pytest.MonkeyPatch
+    setup: BenchmarkSetup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: dict[str, float] = {}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from quartet.files import read_json
 from quartet.nbest.formats import NBestFiles, read
 from quartet.recognise.hypotheses import Translation, write_translations
-from quartet.recognise.pairs import ParallelText
+from quartet.recognise.parallel_text import ParallelText
 
 TEXT = ParallelText(("Ein Hund", "„Ja“"), ("a dog", '"yes"'))
 LISTS = [

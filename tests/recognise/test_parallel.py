@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from quartet.errors import InputError
-from quartet.recognise.pairs import ParallelText, read_parallel
+from quartet.recognise.parallel_text import ParallelText, read_parallel
 
 
 def written(path: Path, data: bytes) -> Path:

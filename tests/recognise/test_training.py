@@ -12,7 +12,7 @@ from quartet.config.recognise import TranslatorConfig
 from quartet.errors import InputError
 from quartet.kernels import cross_entropy
 from quartet.recognise import training, translation
-from quartet.recognise.pairs import PairSource, ParallelText, encode_pairs
+from quartet.recognise.parallel_text import PairSource, ParallelText, encode_pairs
 from quartet.recognise.training import TrainedTranslator, TranslationModule, fit_translator
 from quartet.recognise.translation import build, fill, weights
 from quartet.training.callbacks import ResumePoint

@@ -9,7 +9,7 @@ from typing import Any
 
 from quartet.config.recognise import TranslatorConfig, VocabularyConfig
 from quartet.config.training import TrainingConfig
-from quartet.recognise.pairs import ParallelText, encode_pairs
+from quartet.recognise.parallel_text import ParallelText, encode_pairs
 from quartet.recognise.training import TrainedTranslator, fit_translator
 from quartet.recognise.translation import Translator, TranslatorCard, parameter_count
 from quartet.recognise.vocabulary import PieceTokenizer, train_pieces

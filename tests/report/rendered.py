@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from quartet.report.cells import Cells
 from quartet.report.facts import RunFacts
 from quartet.report.findings import sentences
-from quartet.report.page import Report
-from quartet.report.render import section_lines
+from quartet.report.run_report import Report
 from quartet.report.spec import sections
+from quartet.report.table_renderer import section_lines
 from quartet.report.tables import document
 from quartet.results import Result
 from tests.report.synthetic import facts

@@ -13,11 +13,11 @@ from quartet.config.loading import read_yaml
 from quartet.report.cells import Cell, Cells
 from quartet.report.facts import RunFacts
 from quartet.report.numbers import difference, wer
-from quartet.report.page import Report, anchor
 from quartet.report.papers import chapter, segabert, segatron, tta
 from quartet.report.papers.exhibit import Exhibit, exhibits
 from quartet.report.papers.series import Contrast, Series
 from quartet.report.published import published_figures
+from quartet.report.run_report import Report, anchor
 from quartet.report.spec import sections
 from quartet.report.tables import document, times
 from quartet.results import Result

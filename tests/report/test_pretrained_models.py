@@ -10,9 +10,9 @@ from quartet.report import scale
 from quartet.report.cells import Cells
 from quartet.report.facts import PretrainedFacts, RunFacts
 from quartet.report.order import system_rank
-from quartet.report.page import Report
 from quartet.report.papers import chapter, tta
 from quartet.report.papers.exhibit import exhibits
+from quartet.report.run_report import Report
 from quartet.results import Result
 from tests.report.rendered import markdown
 from tests.report.synthetic import facts, results, row

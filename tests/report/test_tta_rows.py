@@ -6,8 +6,8 @@ import dataclasses
 
 from quartet.report.cells import Cells
 from quartet.report.facts import read_facts
-from quartet.report.page import Report
 from quartet.report.papers import tta
+from quartet.report.run_report import Report
 from quartet.results import read_results
 from tests.committed import committed, report_rows
 from tests.report.synthetic import facts, row

@@ -17,7 +17,7 @@ from quartet.errors import InputError
 from quartet.report.blocks import runtime as runtime_block
 from quartet.report.cells import Cells
 from quartet.report.facts import RunFacts
-from quartet.report.page import Report
+from quartet.report.run_report import Report
 from quartet.results import Result
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.documents import SegmentedDocument, SegmentedParagraph

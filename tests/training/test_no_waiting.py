@@ -22,7 +22,7 @@ from quartet.kernels import cross_entropy
 from quartet.models.architectures import build_for
 from quartet.models.network import Network
 from quartet.objectives import OBJECTIVES
-from quartet.recognise.pairs import PairSource, encode_pairs
+from quartet.recognise.parallel_text import PairSource, encode_pairs
 from quartet.recognise.training import TranslationModule
 from quartet.recognise.translation import build
 from quartet.text.encoded_corpus import EncodedCorpus

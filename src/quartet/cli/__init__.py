@@ -15,7 +15,7 @@ from quartet.cli.rescore import rescore
 from quartet.cli.score import score
 from quartet.errors import user_errors
 from quartet.hardware.memory import keep_freed_memory
-from quartet.streams import flushed_stdout
+from quartet.user_files import flushed_stdout
 
 app = typer.Typer(
     help="Score texts, rescore N-best lists and embed texts with a trained Quartet model. "

@@ -20,7 +20,7 @@ from quartet.cli.options import (
 )
 from quartet.paths import check_paths
 from quartet.results import with_interval
-from quartet.streams import STDOUT, dash_is_stdin, open_for_writing
+from quartet.user_files import STDOUT, dash_is_stdin, open_for_writing
 
 if TYPE_CHECKING:
     from quartet.nbest.system_comparison import SystemComparison

@@ -10,7 +10,7 @@ import typer
 
 from quartet.errors import InputError
 from quartet.paths import check_paths
-from quartet.streams import STDOUT, dash_is_stdin
+from quartet.user_files import STDOUT, dash_is_stdin
 
 if TYPE_CHECKING:
     from quartet.export.card import Form

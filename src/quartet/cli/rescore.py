@@ -31,7 +31,7 @@ from quartet.cli.options import (
 )
 from quartet.errors import InputError
 from quartet.paths import check_paths
-from quartet.streams import STDOUT, dash_is_stdin, dash_is_stdout
+from quartet.user_files import STDOUT, dash_is_stdin, dash_is_stdout
 
 if TYPE_CHECKING:
     from quartet.nbest.formats import IngestedLists, NBestFiles

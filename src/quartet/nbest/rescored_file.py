@@ -13,7 +13,7 @@ from quartet.files import json_line
 from quartet.nbest.formats import strict, text_file
 from quartet.nbest.rerank import Candidates
 from quartet.nbest.types import NBest
-from quartet.streams import open_for_writing
+from quartet.user_files import open_for_writing
 
 LINE_BREAK = re.compile(r"\s*[\r\n]+\s*")
 
@@ -76,7 +76,7 @@ def write_rescored(
     given: Sequence[NBest] | None = None,
     missing: Collection[str] = (),
 ) -> None:
-    """Write what `rescored_rows` gives as `quartet.streams.open_for_writing` does; equal input gives equal bytes."""
+    """Write what `rescored_rows` gives as `quartet.user_files.open_for_writing` does; equal input gives equal bytes."""
     with open_for_writing(path) as file:
         file.writelines(map(json_line, rescored_rows(candidates, weight, given, missing)))
 

@@ -28,7 +28,7 @@ from torch.nn import functional as F
 
 from quartet.config.recognise import BeamConfig
 from quartet.recognise.hypotheses import Translation, best_of_each_text
-from quartet.recognise.pairs import padded
+from quartet.recognise.parallel_text import padded
 from quartet.recognise.translation import Translator, logits
 from quartet.recognise.vocabulary import PieceTokenizer
 from quartet.text.tokenizer import SPECIALS

@@ -25,7 +25,7 @@ from quartet.recognise.audio import RATE
 from quartet.recognise.utterances import Utterance
 
 if TYPE_CHECKING:
-    from quartet.recognise.pairs import ParallelText
+    from quartet.recognise.parallel_text import ParallelText
 
 #: Decimals of a log-probability: beyond them the network's own arithmetic differs between batches.
 DECIMALS = 6

@@ -19,7 +19,7 @@ from quartet.config.recognise import TranslatorConfig
 from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.kernels.cross_entropy import summed_cross_entropy
-from quartet.recognise.pairs import EncodedPairs, PairBatch, PairSource
+from quartet.recognise.parallel_text import EncodedPairs, PairBatch, PairSource
 from quartet.recognise.translation import build, compile_layers, logits, masks, weights
 from quartet.training import randomness
 from quartet.training.callbacks import (

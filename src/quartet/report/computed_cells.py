@@ -11,7 +11,7 @@ from quartet.report.blocks import durations, glue_table, paradigms, reranked_lis
 from quartet.report.cells import interval
 from quartet.report.list_metrics import LIST_METRICS
 from quartet.report.numbers import FORMATS, NONE, fixed
-from quartet.report.page import Report, named
+from quartet.report.run_report import Report, named
 from quartet.report.spec import ColumnSpec
 
 #: The metrics of frequencies alone.

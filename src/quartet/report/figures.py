@@ -35,7 +35,7 @@ from quartet.report.drawing import (
 from quartet.report.facts import RunFacts
 from quartet.report.list_metrics import LIST_METRICS
 from quartet.report.order import set_rank, split_rank, system_rank
-from quartet.report.page import Report
+from quartet.report.run_report import Report
 from quartet.results import INTACT, Result, system_name
 
 SHORT = 18  # letters of names that fit side by side over a small panel

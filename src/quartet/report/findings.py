@@ -10,7 +10,7 @@ from quartet.report.cells import Cell, apart
 from quartet.report.computed_cells import MEASURES, is_part
 from quartet.report.list_metrics import LIST_METRICS
 from quartet.report.numbers import FORMATS, listing, nats
-from quartet.report.page import Report, code, named
+from quartet.report.run_report import Report, code, named
 from quartet.report.spec import FindingSpec
 from quartet.results import system_name
 

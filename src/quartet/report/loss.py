@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from quartet.report.cells import Bounds, Cell, apart, interval
 from quartet.report.numbers import fixed, nats
-from quartet.report.page import Report
+from quartet.report.run_report import Report
 from quartet.results import system_name
 
 TABLE, PAIRS = "perplexity", "perplexity-pairs"

@@ -15,8 +15,8 @@ from quartet.report.drawing import GREY, HOLLOW, Points, line, look, save, share
 from quartet.report.facts import RunFacts
 from quartet.report.figures import wer_panel
 from quartet.report.order import set_rank
-from quartet.report.page import Report
 from quartet.report.papers import segatron, tta
+from quartet.report.run_report import Report
 from quartet.results import INTACT, Result, system_name
 
 #: The readings of a model's final layer, and what a name keeps of them.

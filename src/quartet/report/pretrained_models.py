@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from quartet.report.numbers import listing
-from quartet.report.page import Report, code, plain
+from quartet.report.run_report import Report, code, plain
 
 #: What a T-TA of single sentences is: the row of the T-TA paper that such a model stands beside.
 TTA = ("lae", "sentences")

@@ -17,8 +17,8 @@ from quartet.report.blocks import runtime
 from quartet.report.cells import Cell, Cells
 from quartet.report.drawing import HOLLOW, WIDTH, look, save, shared_legend, style
 from quartet.report.facts import RunFacts
-from quartet.report.page import Report
 from quartet.report.published import published_figures
+from quartet.report.run_report import Report
 from quartet.results import Result
 
 #: By the tasks of `runtime.TASKS`.

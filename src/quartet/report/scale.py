@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from quartet.report.numbers import count, listing, millions
-from quartet.report.page import Report
 from quartet.report.published import published_figures
+from quartet.report.run_report import Report
 
 
 def lines(report: Report) -> list[str]:

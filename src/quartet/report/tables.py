@@ -16,13 +16,13 @@ from quartet.report.cells import Cells
 from quartet.report.facts import ListFacts, RunFacts
 from quartet.report.findings import sentences
 from quartet.report.numbers import count, listing, millions
-from quartet.report.page import Report, anchor, code, grid, named, plain
 from quartet.report.papers import chapter
 from quartet.report.papers.exhibit import Exhibit, exhibits
 from quartet.report.papers.exhibits import ours
 from quartet.report.published import published_figures
-from quartet.report.render import section_lines, tables
+from quartet.report.run_report import Report, anchor, code, grid, named, plain
 from quartet.report.spec import SectionSpec, TableSpec, sections
+from quartet.report.table_renderer import section_lines, tables
 from quartet.results import Result
 
 CLAIMS = "The papers' claims, and what was found here"

@@ -91,7 +91,8 @@ class PretrainedLM(ScoresTexts):
         if len(tokenizer) > self.body_and_head.vocabulary:
             raise InputError(
                 name,
-                f"its tokenizer has {len(tokenizer)} tokens and its embedding table {self.body_and_head.vocabulary} rows",
+                f"its tokenizer has {len(tokenizer)} tokens and its embedding table "
+                f"{self.body_and_head.vocabulary} rows",
                 "give files that belong together",
             )
         if not self.masks and not self.body_and_head.is_causal():

@@ -26,7 +26,7 @@ from quartet.nbest.formats import NBestFiles, read
 from quartet.nbest.rescored_file import read_rescored
 from quartet.ngram.arpa import read_sizes
 from quartet.ngram.score import open_arpa
-from quartet.recognise.pairs import read_parallel
+from quartet.recognise.parallel_text import read_parallel
 from quartet.recognise.utterances import read_utterances
 from quartet.results import read_results
 from quartet.tasks.classification.data import read_labelled

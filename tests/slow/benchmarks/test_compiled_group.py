@@ -9,7 +9,7 @@ import torch
 
 from benchmarks.peers import paper_utilisation
 from benchmarks.peers.models import SHAPES
-from benchmarks.peers.setup import Setup
+from benchmarks.peers.setup import BenchmarkSetup
 from quartet.kernels import cross_entropy
 from tests.small_corpus import documents
 
@@ -25,7 +25,7 @@ def test_a_group_is_trained_plain_and_compiled(
     monkeypatch.setattr(paper_utilisation, "WARM", 1)
     monkeypatch.setattr(paper_utilisation, "TIMED", 2)
     sentences = [text for document in documents(60, 1) for text in document.sentences]
-    setup = Setup(
+    setup = BenchmarkSetup(
         sentences=sentences,
         shape=SHAPES["tiny"],
         folder=tmp_path,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from quartet.errors import InputError
-from quartet.streams import is_stream, read_whole
+from quartet.user_files import is_stream, read_whole
 
 #: How packed files begin, and what unpacks them.
 PACKED: dict[bytes, tuple[str, Callable[[IO[bytes]], IO[bytes]]]] = {

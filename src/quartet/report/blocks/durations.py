@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from quartet.report.cells import Cell
 from quartet.report.numbers import NONE, count, fixed
-from quartet.report.page import Report, code, grid, plain
+from quartet.report.run_report import Report, code, grid, plain
 
 TABLE = "duration"
 #: Rows of a training are of the split ``train/seed-1``; those of a whole stage instance of this one.

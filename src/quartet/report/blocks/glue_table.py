@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quartet.report.numbers import NONE, fixed, hundredfold
-from quartet.report.page import Report, code, grid, paper_table
+from quartet.report.run_report import Report, code, grid, paper_table
 
 TABLE = "glue"
 METRICS = {"matthews": "Matthews", "accuracy": "accuracy", "f1": "F1", "spearman": "Spearman"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quartet.report.numbers import hundredfold
-from quartet.report.page import Report, code, grid
+from quartet.report.run_report import Report, code, grid
 from quartet.tasks.blimp.data import PHENOMENA
 
 TABLE = "blimp"

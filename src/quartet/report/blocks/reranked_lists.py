@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from quartet.report.list_metrics import LIST_METRICS
 from quartet.report.numbers import NONE, listing, wer
-from quartet.report.page import Report, code, grid, paper_table
 from quartet.report.published import PublishedTable
+from quartet.report.run_report import Report, code, grid, paper_table
 
 TABLE, FIRST = "rerank", "first-pass"
 

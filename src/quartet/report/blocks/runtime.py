@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from quartet.report.cells import Cell, interval
 from quartet.report.facts import RunFacts
 from quartet.report.numbers import NONE, Number, fixed, general, listing, milliseconds
-from quartet.report.page import Report, code, grid, paper_table
 from quartet.report.published import published_figures
+from quartet.report.run_report import Report, code, grid, paper_table
 from quartet.results import ONE_BY_ONE, system_name
 
 TABLE = "runtime"

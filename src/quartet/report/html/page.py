@@ -16,8 +16,8 @@ from markupsafe import Markup
 from quartet.report.html.glossary import ABBREVIATIONS, TERMS
 from quartet.report.html.pictures import inline
 from quartet.report.html.render import HtmlWriter
-from quartet.report.page import anchor
 from quartet.report.published import published_figures
+from quartet.report.run_report import anchor
 from quartet.report.tables import INDEX, MORE, Chapter, ReportDocument
 
 #: As many bytes as the first page may have.

@@ -11,7 +11,7 @@ from markdown_it.token import Token
 
 from quartet.report.html.glossary import ABBREVIATIONS
 from quartet.report.numbers import NONE
-from quartet.report.page import anchor
+from quartet.report.run_report import anchor
 
 #: The address of a picture and what it shows -> HTML.
 Picture = Callable[[str, str], str]

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from quartet.report import pretrained_models
 from quartet.report.numbers import NONE, general, listing
-from quartet.report.page import Report, anchor, code, grid
 from quartet.report.papers.exhibit import Exhibit, exhibits
 from quartet.report.papers.exhibits import ours
 from quartet.report.papers.series import Contrast, Series
 from quartet.report.published import PublishedTable, published_figures
+from quartet.report.run_report import Report, anchor, code, grid
 
 INTRODUCTION = [
     "Each table and figure of results in the two papers: what the paper reads from it, whether our figures bear that "

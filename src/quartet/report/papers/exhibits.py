@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from quartet.report.page import Report
 from quartet.report.papers import segabert, segatron, tta
 from quartet.report.papers.exhibit import Exhibit
 from quartet.report.papers.series import Series
+from quartet.report.run_report import Report
 
 FINDERS: dict[str, Callable[[Report], list[Series]]] = {
     one.__name__: one

@@ -5,9 +5,9 @@ from __future__ import annotations
 from quartet.report.blocks import glue_table
 from quartet.report.cells import Cell
 from quartet.report.numbers import fixed
-from quartet.report.page import Report, code
 from quartet.report.papers.series import Series, present
 from quartet.report.published import published_figures
+from quartet.report.run_report import Report, code
 from quartet.results import system_name
 from quartet.tasks.nli.metrics import AVERAGE, SEVEN
 

@@ -8,9 +8,9 @@ from quartet.report.facts import ModelFacts
 from quartet.report.numbers import fixed, loss
 from quartet.report.numbers import perplexity as perplexity_number
 from quartet.report.order import set_rank
-from quartet.report.page import Report, code
 from quartet.report.papers.series import FigureLevel, Series, present
 from quartet.report.published import published_figures
+from quartet.report.run_report import Report, code
 
 #: Rows that a set of positions stands for in Table 2.
 POSITIONS = {

@@ -9,9 +9,9 @@ from quartet.report.blocks import runtime
 from quartet.report.cells import Cell
 from quartet.report.list_metrics import LIST_METRICS
 from quartet.report.numbers import difference, fixed, milliseconds, perplexity, wer
-from quartet.report.page import Report, code
 from quartet.report.papers.series import FigureLevel, Series, present, scaled
 from quartet.report.published import PublishedTable, published_figures, published_number
+from quartet.report.run_report import Report, code
 from quartet.results import ONE_BY_ONE, system_name
 
 #: Sets of lists whose utterances are the paper's, by their names in the presets: what its columns call them.

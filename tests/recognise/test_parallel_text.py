@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from quartet.recognise import pairs
-from quartet.recognise.pairs import IGNORED, PairBatch, PairSource, ParallelText, encode_pairs
+from quartet.recognise import parallel_text
+from quartet.recognise.parallel_text import IGNORED, PairBatch, PairSource, ParallelText, encode_pairs
 from quartet.recognise.vocabulary import PieceTokenizer
 from tests.recognise import toy
 
@@ -68,7 +68,7 @@ def test_a_pair_longer_than_the_budget_is_alone() -> None:
 
 
 def test_text_is_encoded_in_chunks_as_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairs, "CHUNK", 7)
+    monkeypatch.setattr(parallel_text, "CHUNK", 7)
     chunked = encode_pairs(toy.TRAIN, PIECES, 8)
     monkeypatch.undo()
     whole = encode_pairs(toy.TRAIN, PIECES, 8)
@@ -117,5 +117,7 @@ def test_few_shapes_change_no_target() -> None:
             assert part.source_BS.shape[1] == other.source_BS.shape[1] == part.inputs_BT.shape[1]
         sizes = [max(batch.source_BS.numel(), batch.inputs_BT.numel()) for batch in (one, other)]
         places = [before + more for before, more in zip(places, sizes, strict=True)]
-    assert len(shapes) <= pairs.SHAPES < len({plain.batch(step).source_BS.shape for step in range(50)})
+    assert (
+        len(shapes) <= parallel_text.SHAPES < len({plain.batch(step).source_BS.shape for step in range(50)})
+    )
     assert places[1] < 1.25 * places[0], "little of it is padding"

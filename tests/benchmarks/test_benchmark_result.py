@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.peers import table
-from benchmarks.peers.results import (
+from benchmarks.peers.benchmark_result import (
     BenchmarkFigure,
     BenchmarkResult,
     DemandedValue,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from quartet.errors import InputError
-from quartet.streams import descriptor, is_stream, open_for_writing, read_whole
+from quartet.user_files import descriptor, is_stream, open_for_writing, read_whole
 
 
 def test_open_files_are_known_by_every_name_and_by_links(tmp_path: Path) -> None:

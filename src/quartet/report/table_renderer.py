@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from quartet.report import computed_cells, pretrained_models
 from quartet.report.numbers import FORMATS, NONE
-from quartet.report.page import Report, grid
 from quartet.report.published import published_number
+from quartet.report.run_report import Report, grid
 from quartet.report.spec import BlockSpec, ColumnSpec, SectionSpec, TableSpec, fill
 
 Group = tuple[str, str]
