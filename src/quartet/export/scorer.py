@@ -107,9 +107,9 @@ class ExportedLM(ScoresTexts):
         ends = int(OBJECTIVES[self.card.model.objective].predicts_end)
         bases = np.cumsum([0, *(len(row.ids) + ends for row in rows)])
         values = np.full(int(bases[-1]), np.nan)
-        for laid in batches(inputs_of(rows, self.card.model, "scored", masked and self.masks)):
-            logprobs_BT = self._run("logprobs", laid, np.where(laid.asked_BT, laid.targets_BT, IGNORED))
-            values[bases[laid.texts_N] + laid.places_N] = logprobs_BT[laid.asked_BT]
+        for batch in batches(inputs_of(rows, self.card.model, "scored", masked and self.masks)):
+            logprobs_BT = self._run("logprobs", batch, np.where(batch.asked_BT, batch.targets_BT, IGNORED))
+            values[bases[batch.texts_N] + batch.places_N] = logprobs_BT[batch.asked_BT]
         assert not np.isnan(values).any(), "every token is scored once"
         return [values[low:high] for low, high in itertools.pairwise(bases)]
 
@@ -142,13 +142,13 @@ class ExportedLM(ScoresTexts):
         total = sum(len(row.ids) for row in rows) if layer == "context" else len(rows)
         hide = masked and self.masks and layer == "context"
         means = TextMeans(len(rows), self.card.model.dim, total, progress)
-        for laid in batches(inputs_of(rows, self.card.model, READINGS[layer], hide)):
-            vectors_BTD = self._run("vectors", laid, np.full_like(laid.targets_BT, IGNORED))
-            means.add(laid.texts_N, vectors_BTD[laid.asked_BT])
+        for batch in batches(inputs_of(rows, self.card.model, READINGS[layer], hide)):
+            vectors_BTD = self._run("vectors", batch, np.full_like(batch.targets_BT, IGNORED))
+            means.add(batch.texts_N, vectors_BTD[batch.asked_BT])
         return means.means()
 
-    def _run(self, output: str, laid: GraphBatch, targets_BT: NDArray[np.int64]) -> NDArray[np.float32]:
-        feed = {"targets": targets_BT, **laid.feed}
+    def _run(self, output: str, batch: GraphBatch, targets_BT: NDArray[np.int64]) -> NDArray[np.float32]:
+        feed = {"targets": targets_BT, **batch.feed}
         given = {name: values for name, values in feed.items() if name in self._inputs}
         found: NDArray[np.float32] = self.session.run([output], given)[0]
         return found

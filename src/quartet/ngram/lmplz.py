@@ -34,7 +34,7 @@ def run_lmplz(
 
     Args:
         program: the path of lmplz.
-        sentences: as `tokens.admitted` yields them.
+        sentences: as `tokens.countable_sentences` yields them.
         path: of the ARPA file; ``.gz`` compresses it.
 
     Returns:

@@ -76,7 +76,7 @@ def encode_corpus(
     without a sentence.
 
     Args:
-        segmented_dir: what `segmented.segment_corpus` wrote.
+        segmented_dir: what `segmentation.segment_corpus` wrote.
         tokenizer: what encodes it.
         out_dir: the folder to (re)place, only when all is complete.
         workers: processes that share the work; 0: one a core. They change no byte of the result.

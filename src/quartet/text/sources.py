@@ -1,6 +1,6 @@
 """The kinds of raw text that can be read. A new kind is a file with a reader, and a line here.
 
-`hub.Hub` is one more reader: it needs settings, so it is no line.
+`hub.HubReader` is one more reader: it needs settings, so it is no line.
 """
 
 from __future__ import annotations
@@ -24,4 +24,4 @@ SOURCES: dict[str, Reader] = {
 }
 
 TEXT_FILES = (".txt", *ENDINGS)
-"""The files of a folder that a reader reads: how their names end. `Hub` reads others too."""
+"""The files of a folder that a reader reads: how their names end. `HubReader` reads others too."""

@@ -16,11 +16,11 @@ class Exhibit:
     """A table or figure of a paper, an entry of exhibits.yaml.
 
     Attributes:
-        paper: a key of `Published.papers`.
+        paper: a key of `PublishedFigures.papers`.
         place: what the paper calls it, e.g. "Table 3".
         title: what is measured on what.
         finds: what the paper reads from it, in our words.
-        tables: the keys of `Published.tables` that hold its numbers; none where it prints a picture alone.
+        tables: the keys of `PublishedFigures.tables` that hold its numbers; none where it prints a picture alone.
         presets: whole settings that run it, the smallest first; none where no stage measures it.
         keys: the keys of params.yaml that switch it on.
         ours: what finds our figures, by its name in `quartet.report.papers.exhibits.FINDERS`.
