@@ -61,7 +61,7 @@ class BenchmarkName(StrEnum):
     minicons = "minicons"
     vectors = "vectors"
     trainer = "trainer"
-    utilisation = "peak"
+    peak = "peak"
     segatron = "segatron"
     card_spans = "card-spans"
     card_sentences = "card-sentences"
