@@ -28,7 +28,9 @@ from quartet.recognise.vocabulary import train_pieces
 from quartet.results import Measure, Result, rows_of, write_results
 
 #: What the text, the vocabulary, the training and the files of a translator are made by. The search is no part of it.
-TRAINING = tuple(f"quartet.recognise.{name}" for name in ("pairs", "vocabulary", "training", "translation"))
+TRAINING = tuple(
+    f"quartet.recognise.{name}" for name in ("parallel_text", "vocabulary", "training", "translation")
+)
 SPLITS = ("train", "dev", "test")
 #: Beside the model with its last weights: those of the lowest point of the curve.
 BEST = "best.safetensors"
