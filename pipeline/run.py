@@ -14,7 +14,7 @@ from quartet.config.training import TrainerSettings
 from quartet.errors import USER_ERROR, InputError, system_error
 from quartet.hardware.memory import keep_freed_memory
 from quartet.hardware.processor import describe_processor, model_name
-from quartet.streams import flushed_stdout
+from quartet.user_files import flushed_stdout
 
 #: OpenMP's variable: whoever runs several processes side by side says by it how many threads each may have.
 OMP_NUM_THREADS = "OMP_NUM_THREADS"
