@@ -293,7 +293,8 @@ def sample(results: list[Result], timings: list[Result]) -> list[str]:
         "",
         "The sample shows that the pipeline runs and measures what it says. It cannot show which objective is better.",
         "With so little text and such short training all models are far from the papers' quality, the test sets are",
-        f"small, and there is {seeds}. Figures whose intervals overlap are not shown to differ, unless the report has an",
+        f"small, and there is {seeds}. "
+        "Figures whose intervals overlap are not shown to differ, unless the report has an",
         "interval of the difference itself.",
     ]
 
