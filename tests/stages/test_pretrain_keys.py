@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import shutil
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -209,8 +210,16 @@ def test_the_share_of_the_peak_is_of_all_devices(started: World) -> None:
     """100 tokens in 4 seconds, of which one was waited, in 125 places; each of two devices could do 1,000 a second."""
     module = importlib.import_module("stages.pretrain")
     asked: list[tuple[Any, ...]] = []
-    started.monkeypatch.setattr(module, "training_flops", lambda *given: asked.append(given) or 2000.0)
-    started.monkeypatch.setattr(module, "matrix_product_peak", lambda *given: asked.append(given) or 1000.0)
+
+    def told(answer: float) -> Callable[..., float]:
+        def compute(*given: Any) -> float:
+            asked.append(given)
+            return answer
+
+        return compute
+
+    started.monkeypatch.setattr(module, "training_flops", told(2000.0))
+    started.monkeypatch.setattr(module, "matrix_product_peak", told(1000.0))
     model = read_params().models["tta"]
     work = SimpleNamespace(targets=80, pairs=900, seconds=4.0, waiting=1.0, places=125)
     trained = SimpleNamespace(work=work, run_tokens=100, network=SimpleNamespace(vocabulary=300))
