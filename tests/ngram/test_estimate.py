@@ -7,6 +7,7 @@ import math
 import os
 import random
 import sys
+import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -134,10 +135,12 @@ def test_pruning_leaves_out_what_is_rare_and_nothing_else(tmp_path: Path) -> Non
     assert found[3] > 0
 
 
-def test_the_same_text_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_the_same_text_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = MADE_BY_LMPLZ["order-3.arpa.gz"]
-    for name in ("one.arpa.gz", "two.arpa.gz", "plain.arpa"):
-        estimate(iter(POTTER), tmp_path / name, config)
+    for number, name in enumerate(("one.arpa.gz", "two.arpa.gz", "plain.arpa")):
+        with monkeypatch.context() as later:
+            later.setattr(time, "time", lambda day=number: 1e9 + 86400.0 * day)
+            estimate(iter(POTTER), tmp_path / name, config)
     assert (tmp_path / "one.arpa.gz").read_bytes() == (tmp_path / "two.arpa.gz").read_bytes()
     assert gzip.decompress((tmp_path / "one.arpa.gz").read_bytes()) == (tmp_path / "plain.arpa").read_bytes()
 
@@ -200,7 +203,7 @@ def test_lmplz_is_used_where_it_is_installed_and_told_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = (
-        "text = sys.stdin.read()\n"
+        "text = sys.stdin.read(); import time; time.sleep(0.5)\n"  # it computes when it has read all
         "arpa = options[options.index('--arpa') + 1]\n"
         "open(arpa, 'w').write('\\\\data\\\\\\nngram 1=7\\nngram 2=9\\n\\n' + text)\n"
         "sys.stderr.write('1 7 D1=0.5 D2=1 D3+=1.5\\n2 3/9 D1=0.25 D2=1 D3+=2\\n')\n"

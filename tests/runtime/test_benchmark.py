@@ -99,6 +99,13 @@ def test_the_reading_one_by_one_runs_once_a_masked_token(
     assert rows == [1] * tokens, "each pass makes its own logits"
 
 
+def test_a_text_may_be_as_long_as_an_input_and_no_longer() -> None:
+    inputs = [TimedTexts("1-words", 1, ("four",))]
+    assert list(benchmark([system("tta", "lae", room=4)], inputs, repeats=1))
+    with pytest.raises(InputError, match="1 words are 4 tokens, and tta reads 3 at once"):
+        list(benchmark([system("tta", "lae", room=3)], inputs, repeats=1))
+
+
 def test_a_copy_on_a_device_shares_nothing(small_corpus: Small) -> None:
     model = random_model("tta", small_corpus[0])
     moved = on_device(model, "cpu")
@@ -170,6 +177,9 @@ def test_growth_is_with_tokens_and_leaves_single_words_out() -> None:
     assert list(found) == [("tta/sts", "2-to-100-words")]
     assert found["tta/sts", "2-to-100-words"].value == pytest.approx(1.5)
     assert growth(points[:1]) == {}
+    assert found["tta/sts", "2-to-100-words"].ci_low is not None, "three points have an interval"
+    (two,) = growth(points[:2]).values()
+    assert (two.ci_low, two.value) == (None, pytest.approx(1.5)), "two have none"
 
 
 def test_a_bert_of_the_same_sizes_reads_the_same_tokens_and_gives_the_same_both_ways(
