@@ -187,9 +187,7 @@ def _close(store: ExperimentStore, runs: Iterable[str | None], status: str) -> N
 def _common(params: Params) -> dict[str, str]:
     """The tags that every run of the settings has."""
     every = run_tags(params, repro.STAGE, "")
-    return {key: every[key] for key in ("preset", "commit", "mlflow.source.git.commit")} | {
-        "mlflow.source.name": "dvc repro"
-    }
+    return {key: tag for key, tag in every.items() if key != "variant"} | {"mlflow.source.name": "dvc repro"}
 
 
 def _tags(params: Params, stage: str, variant: str, parent: str | None) -> dict[str, str]:
