@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from quartet.config.model import Reads
 from quartet.data.batch import Row
 from quartet.data.joined_texts import join_texts
+from quartet.data.passages import in_paragraph, sentence_row
 from quartet.text.tokenizer import TextTokenizer
 
 
@@ -74,13 +73,6 @@ def pair_inputs(
     inputs = []
     for one, two in zip(left, right, strict=True):
         kept = longest_first(len(one), len(two), room)
-        rows = [_row(one[: kept[0]], 0), _row(two[: kept[1]], 1)][:parts]
+        rows = [sentence_row(one[: kept[0]]), in_paragraph(sentence_row(two[: kept[1]]), 1)][:parts]
         inputs.append(PairInput(join_texts(rows, *special)[0], len(one) + len(two) - sum(kept)))
     return inputs
-
-
-def _row(ids: Sequence[int], paragraph: int) -> Row:
-    segments = np.zeros((len(ids), 3), dtype=np.int64)
-    segments[:, 0] = np.arange(len(ids))
-    segments[:, 2] = paragraph
-    return Row(np.asarray(ids, dtype=np.int64), segments)

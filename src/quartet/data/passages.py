@@ -77,9 +77,7 @@ def _segments(text: str, starts: np.ndarray, spans: Spans, one_paragraph: bool) 
             begins.append(match.start() + start)
             owners.append(0 if one_paragraph else number)
     if not len(starts) or not begins:
-        segments = np.zeros((len(starts), 3), dtype=np.int64)
-        segments[:, 0] = np.arange(len(starts))
-        return segments
+        return sentence_row(starts).segments
     sentence_N = np.searchsorted(np.array(begins), starts, side="right").clip(1) - 1
     owner_N = np.array(owners)[sentence_N]
     paragraph_N = np.unique(owner_N, return_inverse=True)[1]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from quartet.arguments import checked_texts
 from quartet.config.model import ModelConfig
 from quartet.data.batch import Row, collate, framed
+from quartet.data.passages import sentence_row
 from quartet.scoring.windows import cut_windows
 from quartet.text.tokenizer import TextTokenizer
 
@@ -65,12 +66,7 @@ class GraphBatch:
 
 def rows_of(texts: Sequence[str], tokenizer: TextTokenizer) -> list[Row]:
     """Each string as one sentence of one paragraph."""
-    rows = []
-    for ids in tokenizer.encode_batch(checked_texts(texts)):
-        segments = np.zeros((len(ids), 3), dtype=np.int64)
-        segments[:, 0] = np.arange(len(ids))
-        rows.append(Row(np.asarray(ids, dtype=np.int64), segments))
-    return rows
+    return [sentence_row(ids) for ids in tokenizer.encode_batch(checked_texts(texts))]
 
 
 def inputs_of(

@@ -18,6 +18,7 @@ from torch import Tensor
 from quartet.arguments import check_choice, checked_texts
 from quartet.config.training import WeightsChoice
 from quartet.data.batch import Batch, Row
+from quartet.data.passages import sentence_row
 from quartet.data.segments import SegmentedTokens
 from quartet.errors import InputError
 from quartet.models.checkpoint import TOKENIZER, WEIGHTS, ModelCard, load_card, load_network
@@ -239,12 +240,7 @@ class LanguageModel(ScoresTexts):
 
     def _rows(self, texts: Sequence[str]) -> list[Row]:
         """Each string as one sentence of one paragraph."""
-        rows = []
-        for ids in self.tokenizer.encode_batch(checked_texts(texts)):
-            segments = np.zeros((len(ids), 3), dtype=np.int64)
-            segments[:, 0] = np.arange(len(ids))
-            rows.append(Row(np.asarray(ids, dtype=np.int64), segments))
-        return rows
+        return [sentence_row(ids) for ids in self.tokenizer.encode_batch(checked_texts(texts))]
 
     def _logprobs(
         self, rows: list[Row], ends: int, masked: bool, progress: Progress | None = None
