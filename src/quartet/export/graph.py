@@ -1,9 +1,9 @@
 """What an exported model computes: T-TA and the encoders once more, in ONNX's operations instead of torch's.
 
-Written by hand for the sake of int8. In single precision ``torch.onnx.export`` gives a graph of the same size, speed
-and exactness. Its int8 would be onnxruntime's ``quantize_dynamic``: one scale for the activations of a whole batch. A
-text's score then depends on the texts beside it, by more than a nat, and a sentence takes 1.6 times as long. Every
-export is compared with the torch model before it gets its place (:mod:`quartet.export.writing`).
+Written by hand for the sake of int8. In single precision ``torch.onnx.export`` gives a graph of about the same size,
+speed and exactness. Its int8 would be onnxruntime's ``quantize_dynamic``, which has one scale for the activations of a
+whole batch, so that a text's score depends on the texts beside it. Every export is compared with the torch model before
+it gets its place (:mod:`quartet.export.writing`).
 
 Shape letters as in :mod:`quartet.models.positions`; R is all B * T places in one axis, N those that are asked about.
 """
