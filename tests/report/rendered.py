@@ -9,7 +9,7 @@ from quartet.report.facts import RunFacts
 from quartet.report.findings import sentences
 from quartet.report.run_report import Report
 from quartet.report.spec import sections
-from quartet.report.table_renderer import section_lines
+from quartet.report.table_renderer import section_body
 from quartet.report.tables import document
 from quartet.results import Result
 from tests.report.synthetic import facts
@@ -42,7 +42,7 @@ def table_rows(text: str, system: str) -> list[list[str]]:
 def shown(rows: list[Result], table: str, known: RunFacts | None = None) -> tuple[str, Report]:
     """A section alone, and the report that knows what it left over."""
     report = Report(Cells(rows), known or facts())
-    return "\n".join(section_lines(report, table, sections()[table])), report
+    return "\n".join(section_body(report, table, sections()[table])), report
 
 
 def verdicts(rows: list[Result], table: str, known: RunFacts | None = None) -> list[str]:

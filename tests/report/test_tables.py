@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import random
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
+from quartet.report import tables
 from quartet.report.facts import ListFacts, RunFacts, facts_json, read_facts
-from quartet.report.spec import sections
+from quartet.report.spec import ColumnSpec, SectionSpec, TableSpec, sections
 from quartet.report.tables import ABSENT, document, readme, times
 from quartet.results import Result
 from tests.report.rendered import markdown, section, table_row, table_rows
@@ -128,7 +129,7 @@ def bleu_rows() -> list[Result]:
 
 def test_bleu_has_its_signature_and_the_mixture_of_two_models() -> None:
     known = ListFacts(name="mt", dev=400, test=500, ranked=True, refused=3, bleu="tok:13a|version:2.6.0")
-    text = markdown(bleu_rows(), dataclasses.replace(facts(), lists=(known,)))
+    text = markdown(bleu_rows(), replace(facts(), lists=(known,)))
     assert table_row(section(text, "Reranking"), "tta-and-unilm") == ["0.40", "31.50", "0.25", "31.60 (0.50)"]
     assert "`tok:13a|version:2.6.0`" in text
     assert "`nbest/mt/refused.jsonl`" in text
@@ -152,13 +153,30 @@ def test_run_time_gives_the_ratio_at_20_words_beside_the_papers() -> None:
 
 
 def test_absent_sections_say_so() -> None:
-    text = markdown([row for row in results() if row.table == "sts"], facts())
+    text = markdown([row for row in results() if row.table == "wordsim"], facts())
     for table, one in UNTIMED.items():
-        assert (ABSENT in section(text, one.title)) == (table != "sts"), table
+        assert (ABSENT in section(text, one.title)) == (table != "wordsim"), table
+
+
+def test_a_section_of_another_ones_figures_has_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = TableSpec(table="sts", unit="pairs", columns=(ColumnSpec(head="r", metric="pearson"),))
+    borrowed = {
+        "again": SectionSpec(title="Again", intro="The same.", body=(table,)),
+        "odd": SectionSpec(title="Odd", intro="Of no section.", body=(replace(table, table="made-up"),)),
+        "bare": SectionSpec(title="Bare", intro="Of nothing.", body=(replace(table, table="absent"),)),
+    }
+    monkeypatch.setattr(tables, "sections", lambda: {**sections(), **borrowed})
+    rows = [row(name, "tta/context", "lee", "test", "pearson", 0.5, 1225) for name in ("sts", "made-up")]
+    text = markdown(rows, facts())
+    assert {name: ABSENT in section(text, name) for name in ("Again", "Odd", "Bare")} == {
+        "Again": False, "Odd": False, "Bare": True,
+    }  # fmt: skip
+    assert table_row(section(text, "Again"), "tta/context") == ["50.0"]
+    assert "## made-up" not in text, "all of it is shown"
 
 
 def test_nothing_measured_is_a_page_too() -> None:
-    text = markdown([], dataclasses.replace(facts(), models=(), corpora=(), lists=(), tokenizers=()))
+    text = markdown([], replace(facts(), models=(), corpora=(), lists=(), tokenizers=()))
     assert text.count(ABSENT) == len(UNTIMED)
 
 
@@ -178,7 +196,7 @@ def test_unknown_tables_metrics_and_splits_are_shown() -> None:
 def test_every_value_reaches_the_page() -> None:
     """Each result with a number of its own is found in the text again, however it is rounded."""
     rows = [
-        dataclasses.replace(one, metric=f"{one.metric}x", value=1000 + index, ci_low=None, ci_high=None)
+        replace(one, metric=f"{one.metric}x", value=1000 + index, ci_low=None, ci_high=None)
         for index, one in enumerate(results())
     ]
     text = markdown(rows, facts())
@@ -216,8 +234,8 @@ def test_the_text_needs_no_matplotlib() -> None:
 
 
 def test_a_causal_model_that_sees_the_future_is_named_below_its_table() -> None:
-    models = tuple(dataclasses.replace(model, leaks=model.name == "segatron-xl") for model in facts().models)
-    text = markdown(results(), dataclasses.replace(facts(), models=models))
+    models = tuple(replace(model, leaks=model.name == "segatron-xl") for model in facts().models)
+    text = markdown(results(), replace(facts(), models=models))
     assert section(text, "Perplexity").count("`segatron-xl`: the offsets") == 1
     assert "the offsets of" not in section(markdown(results(), facts()), "Perplexity")
 
@@ -226,7 +244,7 @@ def test_an_n_gram_model_is_named_below_tables_of_other_tokens() -> None:
     rows = [
         *results(),
         *(
-            dataclasses.replace(one, model="ngram-5", value=3.0, ci_low=2.0, ci_high=4.0)
+            replace(one, model="ngram-5", value=3.0, ci_low=2.0, ci_high=4.0)
             for one in results()
             if (one.table, one.system, one.metric) == ("perplexity", "unilm", "ppl")
         ),
@@ -239,4 +257,4 @@ def test_facts_are_written_and_read_again(tmp_path) -> None:  # type: ignore[no-
     known: RunFacts = facts(figures={"sts": "figures/sts.svg"})
     path = tmp_path / "facts.json"
     path.write_text(facts_json(known), encoding="utf-8")
-    assert read_facts(path) == dataclasses.replace(known, figures={})
+    assert read_facts(path) == replace(known, figures={})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from quartet.report import computed_cells, pretrained_models
+from quartet.report import computed_cells
 from quartet.report.numbers import FORMATS, NONE
 from quartet.report.published import published_number
 from quartet.report.run_report import Report, grid
@@ -22,13 +22,13 @@ class TableColumn:
     values: dict[str, str]
 
 
-def section_lines(report: Report, name: str, section: SectionSpec) -> list[str]:
-    """A section's lines of Markdown, without its heading.
+def section_body(report: Report, name: str, section: SectionSpec) -> list[str]:
+    """The tables, blocks and pictures of a section as lines of Markdown; none where it was not run.
 
     Args:
         name: the table of the results.
     """
-    lines = [section.intro, "", *pretrained_models.note(report, name)]
+    lines: list[str] = []
     for part in section.body:
         if isinstance(part, BlockSpec):
             lines += computed_cells.BLOCKS[part.block](report)

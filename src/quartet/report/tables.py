@@ -22,7 +22,7 @@ from quartet.report.papers.exhibits import ours
 from quartet.report.published import published_figures
 from quartet.report.run_report import Report, anchor, code, grid, named, plain
 from quartet.report.spec import SectionSpec, TableSpec, sections
-from quartet.report.table_renderer import section_lines, tables
+from quartet.report.table_renderer import section_body, tables
 from quartet.results import Result
 
 CLAIMS = "The papers' claims, and what was found here"
@@ -166,16 +166,16 @@ def _sections(report: Report, known: dict[str, SectionSpec]) -> list[Chapter]:
 
     What no column of any section shows stands at the end of its table's.
     """
-    bodies = {
-        name: section_lines(report, name, section) if report.cells.places(name) else [absent(section), ""]
-        for name, section in known.items()
-    }
-    found = [
-        Chapter(section.title, (*bodies[name], *report.rest(name)), ran=bool(report.cells.places(name)))
-        for name, section in known.items()
-    ]
-    others = [table for table in report.cells.tables() if table not in sections()]
-    return [*found, *(Chapter(table, tuple(report.rest(table))) for table in others)]
+    bodies = {name: section_body(report, name, section) for name, section in known.items()}
+    found = []
+    for name, section in known.items():
+        shown = (*bodies[name], *report.rest(name))
+        opening = (
+            (section.intro, "", *pretrained_models.note(report, name)) if shown else (absent(section), "")
+        )
+        found.append(Chapter(section.title, (*opening, *shown), ran=bool(shown)))
+    others = {table: report.rest(table) for table in report.cells.tables() if table not in sections()}
+    return [*found, *(Chapter(table, tuple(lines)) for table, lines in others.items() if lines)]
 
 
 def _first_tables(report: Report, known: dict[str, SectionSpec]) -> list[str]:
