@@ -19,7 +19,7 @@ from quartet.nbest.rerank import Candidates, Reranking, Selection, weight_grid
 from quartet.nbest.significance import measure, paired_bootstrap
 from quartet.nbest.types import NBest
 from quartet.nbest.word_errors import WordErrorRate
-from quartet.results import Measure, Result, rows_of, system_name
+from quartet.results import EvaluatedSystem, Measure, Result, system_name
 from quartet.statistics.intervals import Floats
 
 SPLITS = ("dev", "test")
@@ -32,22 +32,6 @@ class JudgedSplit:
     lists: list[NBest]
     table: CountTable
     given: list[NBest]
-
-
-@dataclass(frozen=True)
-class RankingSystem:
-    """What a row is of: a model and how it is read, with what the rows say of it."""
-
-    model: str
-    device: str
-    scale: str
-    seed: int | None
-    reading: str = ""
-
-    @property
-    def system(self) -> str:
-        """The system's shown name."""
-        return system_name(self.model, self.reading)
 
 
 @dataclass(frozen=True)
@@ -111,16 +95,16 @@ def load_judged_split(params: Params, layout: Layout, name: str, split: str) -> 
 
 
 def rows_of_outcome(
-    params: Params, lists: str, ranker: RankingSystem, outcome: Reranking, dev: Candidates, test: Candidates
+    params: Params, lists: str, system: EvaluatedSystem, outcome: Reranking, dev: Candidates, test: Candidates
 ) -> list[Result]:
     """The rows of a weight chosen on dev and applied to test.
 
     Differences are of test alone: on dev, where the weight was chosen, they would flatter. ``<metric>-best-on-test``
     and ``weight-best-on-test`` are of a weight chosen on test itself, as in the T-TA paper's Table 2: flattered too.
     """
-    metric, seed = dev.table.metric.name, ranker.seed or 0
+    metric, seed = dev.table.metric.name, system.seed or 0
     chosen = dev.select(outcome.weight)
-    rows = _rows(params, lists, "dev", ranker, {metric: measure(chosen, params.bootstrap, seed)})
+    rows = _rows(params, lists, "dev", system, {metric: measure(chosen, params.bootstrap, seed)})
     compared = paired_bootstrap(outcome.reranked, outcome.first_pass, params.bootstrap, seed)
     n = compared.difference.n
     measures = {
@@ -132,28 +116,28 @@ def rows_of_outcome(
     }
     optional = {"p-value": compared.p_value, f"{metric}-detectable": compared.detectable}
     measures |= {name: Measure(value, n) for name, value in optional.items() if value is not None}
-    rows += _rows(params, lists, "test", ranker, measures)
-    return rows + rows_by_length(params, lists, ranker, outcome.reranked, test.lists)
+    rows += _rows(params, lists, "test", system, measures)
+    return rows + rows_by_length(params, lists, system, outcome.reranked, test.lists)
 
 
 def rows_of_choice(
-    params: Params, lists: str, split: str, ranker: RankingSystem, selection: Selection, of: list[NBest]
+    params: Params, lists: str, split: str, system: EvaluatedSystem, selection: Selection, of: list[NBest]
 ) -> list[Result]:
     """The rows of a choice that depends on no weight; on test by length too."""
     found = {selection.metric.name: measure(selection, params.bootstrap, params.seeds[0])}
-    rows = _rows(params, lists, split, ranker, found)
-    return rows + (rows_by_length(params, lists, ranker, selection, of) if split == "test" else [])
+    rows = _rows(params, lists, split, system, found)
+    return rows + (rows_by_length(params, lists, system, selection, of) if split == "test" else [])
 
 
 def rows_by_length(
-    params: Params, lists: str, ranker: RankingSystem, selection: Selection, of: list[NBest]
+    params: Params, lists: str, system: EvaluatedSystem, selection: Selection, of: list[NBest]
 ) -> list[Result]:
     """A row a range of reference lengths, which stands in the place of the split, all of test."""
     edges = params.rerank.lengths
     rows: list[Result] = []
     for name, part in by_length(selection, of, edges) if edges else ():
-        found = {selection.metric.name: measure(part, params.bootstrap, ranker.seed or 0)}
-        rows += _rows(params, lists, name, ranker, found, "rerank-length")
+        found = {selection.metric.name: measure(part, params.bootstrap, system.seed or 0)}
+        rows += _rows(params, lists, name, system, found, "rerank-length")
     return rows
 
 
@@ -161,19 +145,8 @@ def _rows(
     params: Params,
     lists: str,
     split: str,
-    ranker: RankingSystem,
+    system: EvaluatedSystem,
     measures: Mapping[str, Measure],
     table: str = "rerank",
 ) -> list[Result]:
-    return rows_of(
-        measures,
-        experiment=params.experiment,
-        table=table,
-        model=ranker.model,
-        reading=ranker.reading,
-        dataset=lists,
-        split=split,
-        device=ranker.device,
-        scale=ranker.scale,
-        seed=ranker.seed,
-    )
+    return system.rows(measures, experiment=params.experiment, table=table, dataset=lists, split=split)

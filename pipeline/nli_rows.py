@@ -10,11 +10,11 @@ import numpy as np
 
 from pipeline.layout import Layout
 from pipeline.params import Params
-from pipeline.similarity import JudgedSet, SimilaritySystem, judged_rows, judged_sets
+from pipeline.similarity import JudgedSet, judged_rows, judged_sets
 from pipeline.task_sets import sets_of
 from pipeline.tracking.progress import say
 from quartet.errors import InputError
-from quartet.results import Result, rows_of
+from quartet.results import EvaluatedSystem, Result
 from quartet.statistics.correlation import correlations
 from quartet.statistics.intervals import Floats
 from quartet.tasks.glue.metrics import BASELINES
@@ -91,7 +91,7 @@ def accuracy_row(
     split: str,
     pairs: Sequence[NliPair],
     said: Sequence[str],
-    system: SimilaritySystem,
+    system: EvaluatedSystem,
 ) -> Result:
     """The row of one system on one split.
 
@@ -101,17 +101,8 @@ def accuracy_row(
     seed = params.seeds[0] if system.seed is None else system.seed
     found = accuracy(pairs, said, params.bootstrap, seed)
     say(f"{system.name} on {dataset} {split}: accuracy {100 * found.value:.1f} %")
-    (row,) = rows_of(
-        {"accuracy": found},
-        experiment=params.experiment,
-        table="nli",
-        model=system.model,
-        reading=system.reading,
-        dataset=dataset,
-        split=split,
-        device=system.device,
-        scale=system.scale,
-        seed=system.seed,
+    (row,) = system.rows(
+        {"accuracy": found}, experiment=params.experiment, table="nli", dataset=dataset, split=split
     )
     return row
 
@@ -127,7 +118,7 @@ def baseline_rows(params: Params, layout: Layout) -> Iterator[Result]:
     if not sets.train:
         return
     for name in BASELINES:
-        system = SimilaritySystem(name, "cpu", f"trained on {sets.scale}")
+        system = EvaluatedSystem(name, "cpu", f"trained on {sets.scale}")
         said = baseline(name, sets.train, [pair for _, _, pairs in sets.judged for pair in pairs])
         for dataset, split, pairs in sets.judged:
             yield accuracy_row(params, dataset, split, pairs, said[: len(pairs)], system)
@@ -144,7 +135,7 @@ def likeness_sets(params: Params, layout: Layout) -> list[JudgedSet]:
 
 
 def accuracy_rows(
-    params: Params, sets: NliSets, model: SiameseModel, system: SimilaritySystem
+    params: Params, sets: NliSets, model: SiameseModel, system: EvaluatedSystem
 ) -> Iterator[Result]:
     """Yield the accuracy of a tuned encoder on every judged split."""
     for dataset, split, pairs in sets.judged:
@@ -153,7 +144,7 @@ def accuracy_rows(
 
 
 def likeness_rows(
-    params: Params, sets: Sequence[JudgedSet], texts: Sequence[str], vectors: Floats, system: SimilaritySystem
+    params: Params, sets: Sequence[JudgedSet], texts: Sequence[str], vectors: Floats, system: EvaluatedSystem
 ) -> Iterator[Result]:
     """Yield Spearman's correlation of the cosines on every set, and the mean of the papers' seven where all are there.
 

@@ -13,7 +13,7 @@ from typing import get_args
 
 import numpy as np
 
-from pipeline.judged_lists import JudgedSplit, RankingSystem, rows_of_outcome, tried_weights
+from pipeline.judged_lists import JudgedSplit, rows_of_outcome, tried_weights
 from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.scorers import Scorer
@@ -24,7 +24,7 @@ from quartet.nbest.rerank import Candidates, WeightCurve, tune_and_apply
 from quartet.nbest.rescored_file import write_rescored
 from quartet.nbest.scores import score_lists, score_texts, texts_of
 from quartet.nbest.types import NBest
-from quartet.results import Measure, Result, rows_of
+from quartet.results import EvaluatedSystem, Measure, Result
 from quartet.scoring.cache import ScoreCache
 from quartet.scoring.engine import score_all
 from quartet.scoring.unknown import unknown_in, unknown_words
@@ -78,14 +78,14 @@ class ModelReading:
 
     Attributes:
         masked: False: a masked model reads the intact input.
-        ranker: the system that it is.
+        system: the system that it is.
         output: the folder of all lists that the model reranks.
         kept: where its scores are kept.
     """
 
     model: Scorer
     masked: bool
-    ranker: RankingSystem
+    system: EvaluatedSystem
     output: Path
     kept: KeptScores
 
@@ -97,12 +97,12 @@ def rerank_lists(
 
     Every distinct text of the set is scored once, a reference that is a hypothesis too.
     """
-    ranker = reading.ranker
+    system = reading.system
     both = [one for split in splits.values() for one in split.lists]
     # what reads an intact input sees the token that it predicts: no perplexity follows from it
     references = references_of(both) if reading.masked else []
     texts = list(dict.fromkeys([*texts_of(both), *references]))
-    known = reading.kept.scored(reading.model, texts, reading.masked, f"{ranker.system} on {name}: texts")
+    known = reading.kept.scored(reading.model, texts, reading.masked, f"{system.name} on {name}: texts")
 
     def logprobs(wanted: list[str]) -> list[np.ndarray]:
         return [known[text] for text in wanted]
@@ -117,9 +117,9 @@ def rerank_lists(
         for split, each in splits.items()
     }
     outcome = tune_and_apply(candidates["dev"], candidates["test"], tried_weights(params, name))
-    rows = rows_of_outcome(params, name, ranker, outcome, candidates["dev"], candidates["test"])
+    rows = rows_of_outcome(params, name, system, outcome, candidates["dev"], candidates["test"])
     for split, each in candidates.items():
-        written = layout.reranked(reading.output, ranker.seed or 0, ranker.system, name, split)
+        written = layout.reranked(reading.output, system.seed or 0, system.name, name, split)
         rows += rows_of_unknown(params, reading, name, split, each.lists)
         write_rescored(written, each, outcome.weight, splits[split].given)
         if reading.masked:
@@ -128,27 +128,22 @@ def rerank_lists(
                 logprobs,
                 reading.model.pseudo,
                 params.bootstrap,
-                ranker.seed or 0,
+                system.seed or 0,
                 partial(unknown_words, reading.model),
             )
-            rows += rows_of(
+            rows += system.rows(
                 measures,
                 experiment=params.experiment,
                 table="reference-perplexity",
-                model=ranker.model,
-                reading=ranker.reading,
                 dataset=name,
                 split=split,
-                device=ranker.device,
-                scale=ranker.scale,
-                seed=ranker.seed,
             )
     metric = settings.metric
-    say(f"{ranker.system} on {name}: weight {outcome.weight:g}, {metric} {outcome.reranked.value:.2f}")
+    say(f"{system.name} on {name}: weight {outcome.weight:g}, {metric} {outcome.reranked.value:.2f}")
     lines = [
         line
         for split, curve in (("dev", outcome.dev), ("test", outcome.test))
-        for line in curve_lines(f"{name},{split},{ranker.system},{ranker.seed},{metric}", curve)
+        for line in curve_lines(f"{name},{split},{system.name},{system.seed},{metric}", curve)
     ]
     return rows, lines
 
@@ -163,19 +158,14 @@ def rows_of_unknown(
     share = unknown_in(reading.model, texts_of(lists), params.rerank.unknown).share
     if share is None or not share.spread:
         return []
-    say(f"{reading.ranker.system} on {name}, {split}: {share} (rerank.unknown: {params.rerank.unknown})")
-    ranker = reading.ranker
-    return rows_of(
+    say(f"{reading.system.name} on {name}, {split}: {share} (rerank.unknown: {params.rerank.unknown})")
+    system = reading.system
+    return system.rows(
         {"oov": Measure(share.tokens / share.of_tokens, share.of_tokens)},
         experiment=params.experiment,
         table="rerank",
-        model=ranker.model,
-        reading=ranker.reading,
         dataset=name,
         split=split,
-        device=ranker.device,
-        scale=ranker.scale,
-        seed=ranker.seed,
     )
 
 

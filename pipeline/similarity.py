@@ -11,7 +11,7 @@ from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.task_sets import sets_of
 from pipeline.tracking.progress import say
-from quartet.results import Measure, Result, rows_of, system_name
+from quartet.results import EvaluatedSystem, Measure, Result
 from quartet.statistics.intervals import Floats
 from quartet.tasks.sts.data import FORMATS, ScoredPair, SimilaritySet
 from quartet.tasks.sts.metrics import cosine_measures, mean_over_sets, similarities, similarity_set
@@ -33,22 +33,6 @@ class JudgedSet:
     split: str
     pairs: SimilaritySet
     year: bool = False
-
-
-@dataclass(frozen=True)
-class SimilaritySystem:
-    """Whose vectors are judged: see :func:`quartet.results.rows_of`."""
-
-    model: str
-    device: str
-    scale: str
-    seed: int | None = None
-    reading: str = ""
-
-    @property
-    def name(self) -> str:
-        """The system's shown name."""
-        return system_name(self.model, self.reading)
 
 
 def judged_sets(params: Params, layout: Layout) -> list[JudgedSet]:
@@ -79,7 +63,7 @@ def texts_of(sets: Sequence[JudgedSet]) -> list[str]:
 
 
 def similarity_rows(
-    params: Params, sets: Sequence[JudgedSet], texts: Sequence[str], vectors: Floats, system: SimilaritySystem
+    params: Params, sets: Sequence[JudgedSet], texts: Sequence[str], vectors: Floats, system: EvaluatedSystem
 ) -> list[Result]:
     """The rows of one system on every set, and on the mean over SemEval's years.
 
@@ -108,18 +92,7 @@ def similarity_rows(
 
 
 def judged_rows(
-    params: Params, dataset: str, split: str, measures: Mapping[str, Measure], system: SimilaritySystem
+    params: Params, dataset: str, split: str, measures: Mapping[str, Measure], system: EvaluatedSystem
 ) -> list[Result]:
     """Rows of the table of similarities."""
-    return rows_of(
-        measures,
-        experiment=params.experiment,
-        table=TABLE,
-        model=system.model,
-        reading=system.reading,
-        dataset=dataset,
-        split=split,
-        device=system.device,
-        scale=system.scale,
-        seed=system.seed,
-    )
+    return system.rows(measures, experiment=params.experiment, table=TABLE, dataset=dataset, split=split)

@@ -6,19 +6,19 @@ import numpy as np
 
 from pipeline.glue_rows import baseline_rows
 from pipeline.held_out import held_out_sentences
-from pipeline.judged_lists import SPLITS, RankingSystem, load_judged_split, rows_of_choice
+from pipeline.judged_lists import SPLITS, load_judged_split, rows_of_choice
 from pipeline.layout import TOKENIZER, Layout, pairs
 from pipeline.nli_rows import baseline_rows as nli_baselines
 from pipeline.params import Params
 from pipeline.questions import race_baselines, squad_baselines
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.similarity import SimilaritySystem, judged_sets, similarity_rows, texts_of
+from pipeline.similarity import judged_sets, similarity_rows, texts_of
 from pipeline.task_sets import sets_of
 from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
 from quartet.nbest.rerank import Candidates
-from quartet.results import Measure, Result, rows_of, write_results
+from quartet.results import EvaluatedSystem, Measure, Result, rows_of, write_results
 from quartet.statistics.intervals import Floats
 from quartet.statistics.perplexity import (
     UnknownWords,
@@ -118,8 +118,8 @@ def first_pass_and_oracle(params: Params, layout: Layout) -> list[Result]:
                 ("first-pass", candidates.first_pass_selection),
                 ("oracle", candidates.oracle),
             ):
-                ranker = RankingSystem(system, "cpu", f"{len(each.lists)} lists", None)
-                found += rows_of_choice(params, name, split, ranker, chosen, each.lists)
+                evaluated = EvaluatedSystem(system, "cpu", f"{len(each.lists)} lists")
+                found += rows_of_choice(params, name, split, evaluated, chosen, each.lists)
     return found
 
 
@@ -145,7 +145,7 @@ def word2vec(params: Params, layout: Layout) -> list[Result]:
             )
             found += rows(params, measures, "wordsim", "word2vec", dataset, "test", scale, reading)
         vectors = mean_vectors(tokenizer, table, texts)
-        system = SimilaritySystem("word2vec", "cpu", scale, reading=reading)
+        system = EvaluatedSystem("word2vec", "cpu", scale, reading=reading)
         found += similarity_rows(params, sets, texts, vectors, system)
     return found
 

@@ -7,7 +7,6 @@ import numpy as np
 from pipeline.judged_lists import (
     SPLITS,
     JudgedSplit,
-    RankingSystem,
     RerankedSystem,
     combined_name,
     load_judged_split,
@@ -25,7 +24,7 @@ from quartet.errors import InputError
 from quartet.nbest.combine import combine
 from quartet.nbest.rerank import Candidates, weight_grid
 from quartet.nbest.rescored_file import read_rescored, write_rescored
-from quartet.results import Measure, Result, rows_of, write_results
+from quartet.results import EvaluatedSystem, Measure, Result, write_results
 
 #: The step of the shares that are tried where the weights are no grid.
 SHARES = 0.05
@@ -80,20 +79,16 @@ def combine_pair(
         splits["test"].given,
     )
     mixed = dev[0].mixed(dev[1], found.share)
-    ranker = RankingSystem(system, "cpu", f"{pair[0]} and {pair[1]}, weighed on dev", seed)
-    share = rows_of(
+    mixture = EvaluatedSystem(system, "cpu", f"{pair[0]} and {pair[1]}, weighed on dev", seed)
+    share = mixture.rows(
         {"share": Measure(found.share, len(found.reranking.reranked.counts))},
         experiment=params.experiment,
         table="rerank",
-        model=system,
         dataset=name,
         split="test",
-        device=ranker.device,
-        scale=ranker.scale,
-        seed=seed,
     )
     say(f"{system} on {name}: weight {found.reranking.weight:g}, share of {pair[1]} {found.share:g}")
-    return share + rows_of_outcome(params, name, ranker, found.reranking, mixed, found.test)
+    return share + rows_of_outcome(params, name, mixture, found.reranking, mixed, found.test)
 
 
 def scored(

@@ -8,13 +8,13 @@ from pipeline.layout import Layout
 from pipeline.nli_rows import accuracy_rows, likeness_rows, likeness_sets, nli_sets
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.similarity import SimilaritySystem, texts_of
+from pipeline.similarity import texts_of
 from pipeline.tracking.progress import bar, say
 from pipeline.tracking.stage import stage_run
 from pipeline.trained_models import trained_models
 from quartet.errors import InputError
 from quartet.files import keep_only
-from quartet.results import Result, write_results
+from quartet.results import EvaluatedSystem, Result, write_results
 from quartet.tasks.nli.data import LABELS
 from quartet.training import siamese
 from quartet.training.siamese import embed, tune_siamese, untrained_model
@@ -48,7 +48,7 @@ def nli(name: str) -> None:
             say("no set of nli.sets is available: nothing to tune on")
         for model in trained_models(params, name) if pairs else ():
             settings = TuningSettings.of(params.nli, model.seed)
-            before = SimilaritySystem(name, model.device, model.scale, model.seed, "untuned")
+            before = EvaluatedSystem(name, model.device, model.scale, model.seed, "untuned")
             rows += likeness_rows(params, likeness, texts, embed(model, texts), before)
             starts = {"": model}
             if params.nli.random_control:
@@ -61,7 +61,7 @@ def nli(name: str) -> None:
                     found = tune_siamese(
                         one, pairs, len(LABELS), settings, params.nli.max_length, weights, shown.set
                     )
-                system = SimilaritySystem(
+                system = EvaluatedSystem(
                     name,
                     model.device,
                     f"{one.scale}, tuned on {sets.scale} (epochs: {params.nli.epochs})",

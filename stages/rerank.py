@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.judged_lists import SPLITS, RankingSystem, load_judged_split
+from pipeline.judged_lists import SPLITS, load_judged_split
 from pipeline.layout import Layout
 from pipeline.reranking import KeptScores, ModelReading, rerank_lists
 from pipeline.run import main
@@ -10,7 +10,7 @@ from pipeline.scorers import Scorer, scorers
 from pipeline.settings import load
 from pipeline.tracking.stage import stage_run
 from quartet.files import atomic_path, write_json
-from quartet.results import INTACT, Result, write_results
+from quartet.results import INTACT, EvaluatedSystem, Result, write_results
 
 
 def rerank(name: str) -> None:
@@ -27,8 +27,8 @@ def rerank(name: str) -> None:
         }
         for model, seed in scorers(params, name):
             for how, masked in readings(model):
-                ranker = RankingSystem(name, model.device, model.scale, seed, how)
-                reading = ModelReading(model, masked, ranker, layout.rescored(name), kept)
+                system = EvaluatedSystem(name, model.device, model.scale, seed, how)
+                reading = ModelReading(model, masked, system, layout.rescored(name), kept)
                 for list_name, splits in sets.items():
                     found, lines = rerank_lists(params, layout, reading, list_name, splits)
                     rows += found

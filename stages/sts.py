@@ -10,13 +10,13 @@ from pipeline.layout import Layout
 from pipeline.run import main
 from pipeline.scorers import scorers
 from pipeline.settings import load
-from pipeline.similarity import SimilaritySystem, judged_sets, similarity_rows, texts_of
+from pipeline.similarity import judged_sets, similarity_rows, texts_of
 from pipeline.tracking.progress import bar
 from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError
 from quartet.export.scorer import ExportedLM
 from quartet.ngram.score import NgramLM
-from quartet.results import INTACT, Result, system_name, write_results
+from quartet.results import INTACT, EvaluatedSystem, Result, system_name, write_results
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.network_reader import Layer
 from quartet.scoring.pretrained_lm import PretrainedLM
@@ -44,7 +44,7 @@ def sts(name: str) -> None:
                 raise InputError(f"params.yaml: evaluate.sts: {name}", "an n-gram model has no vectors")
             seed = None if name in params.pretrained else model.seed  # trained with none of the experiment's
             for reading, vectors in readings(model, name, texts):
-                system = SimilaritySystem(name, model.device, model.scale, seed, reading)
+                system = EvaluatedSystem(name, model.device, model.scale, seed, reading)
                 rows += similarity_rows(params, sets, texts, vectors, system)
         write_results(layout.rows("sts", name), rows)
 

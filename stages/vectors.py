@@ -9,11 +9,11 @@ from pipeline.layout import Layout
 from pipeline.params import entry
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.similarity import SimilaritySystem, judged_rows, judged_sets, similarity_rows, texts_of
+from pipeline.similarity import judged_rows, judged_sets, similarity_rows, texts_of
 from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError
-from quartet.results import Measure, Result, write_results
+from quartet.results import EvaluatedSystem, Measure, Result, write_results
 from quartet.tasks.word_vectors import load_vectors
 
 
@@ -32,7 +32,7 @@ def vectors(name: str) -> None:
             raise InputError(
                 settings.source, "has no vector for any word of the sets", "check format and lowercase"
             )
-        system = SimilaritySystem(name, "cpu", table.scale)
+        system = EvaluatedSystem(name, "cpu", table.scale)
         rows: list[Result] = similarity_rows(params, sets, texts, found.means, system)
         for one in sets:
             own = table.embed(one.pairs.texts)

@@ -142,6 +142,35 @@ def rows_of(
     ]
 
 
+@dataclass(frozen=True)
+class EvaluatedSystem:
+    """Whose figures rows are: a model or a baseline and how it is read; see :func:`rows_of`."""
+
+    model: str
+    device: str
+    scale: str
+    seed: int | None = None
+    reading: str = ""
+
+    @property
+    def name(self) -> str:
+        """The system's shown name."""
+        return system_name(self.model, self.reading)
+
+    def rows(
+        self, measures: Mapping[str, Measure], *, experiment: str, table: str, dataset: str, split: str
+    ) -> list[Result]:
+        """One row a metric."""
+        return rows_of(
+            measures,
+            experiment=experiment,
+            table=table,
+            dataset=dataset,
+            split=split,
+            **dataclasses.asdict(self),
+        )
+
+
 #: Strict: a value in quotes is no number, and an unknown key no part of a result.
 _RESULT: TypeAdapter[Result] = TypeAdapter(Result)
 

@@ -7,10 +7,11 @@ import pytest
 from scipy.stats import pearsonr
 
 from pipeline.settings import read_params
-from pipeline.similarity import YEARS, SimilaritySystem, judged_splits, similarity_rows, texts_of
+from pipeline.similarity import YEARS, judged_splits, similarity_rows, texts_of
 from quartet.config.evaluation import VectorsEntry
 from quartet.config.loading import checked
 from quartet.errors import InputError
+from quartet.results import EvaluatedSystem
 from quartet.tasks.sts.data import ScoredPair
 
 WORDS = ["river", "stone", "a green hill", "rain", "the old mill", "hay", "barn", "noon"]
@@ -47,7 +48,7 @@ def test_rows_of_a_system_on_every_set_and_on_the_mean_of_the_years() -> None:
     texts = texts_of(sets)
     assert len(texts) == len(set(texts)) <= 8
     vectors = np.random.default_rng(0).normal(size=(len(texts), 5)) + 1
-    rows = similarity_rows(params, sets, texts, vectors, SimilaritySystem("a/context", "cpu", "small", 3))
+    rows = similarity_rows(params, sets, texts, vectors, EvaluatedSystem("a/context", "cpu", "small", 3))
     values = {(row.dataset, row.split, row.metric): row.value for row in rows}
     both = {"pearson", "spearman"}
     spread = {f"{metric}-{way}" for metric in both for way in ("mean", "weighted")}
@@ -70,7 +71,7 @@ def test_rows_of_a_system_on_every_set_and_on_the_mean_of_the_years() -> None:
     assert {(row.table, row.system, row.seed, row.scale) for row in rows} == {
         ("sts", "a/context", 3, "small")
     }
-    alone = similarity_rows(params, sets[:2], texts, vectors, SimilaritySystem("a", "cpu", "small"))
+    alone = similarity_rows(params, sets[:2], texts, vectors, EvaluatedSystem("a", "cpu", "small"))
     assert YEARS not in {row.dataset for row in alone}, "one year has no mean"
 
 
