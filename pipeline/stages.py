@@ -146,10 +146,14 @@ STAGES: dict[str, Stage] = {
     ),
     "runtime": Stage(record=lambda layout, *_: layout.timed),
 }
-#: It leaves no record for others, and logs the settings that it shows.
+#: It leaves no record for others, and logs the settings that it shows. MLflow keeps its folders as folders, since the
+#: pages of the times are called as the report's own.
 REPORT_STAGE = Stage(
     live=True,
-    files=lambda layout, _: {layout.report / name: None for name in (*REPORT, layout.times.name)},
+    files=lambda layout, _: {
+        path: path.name if path.is_dir() else None
+        for path in (*(layout.report / name for name in REPORT), layout.times)
+    },
 )
 
 

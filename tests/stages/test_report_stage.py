@@ -13,6 +13,8 @@ import pytest
 from pipeline.layout import REPORT, Layout
 from pipeline.params import Params
 from pipeline.settings import read_params
+from pipeline.stages import REPORT_STAGE
+from pipeline.tracking.mlflow import open_store
 from pipeline.tracking.stage import BETWEEN, START_UP, TELLING, TOTAL
 from quartet.errors import InputError
 from quartet.files import TEMPORARY
@@ -125,6 +127,24 @@ def test_a_mistake_leaves_the_old_report(
     new = files(layout.report)
     assert new["results.jsonl"].count(b"\n") == old["results.jsonl"].count(b"\n") - 20
     assert {path.name for path in layout.report.iterdir()} == {*REPORT, "times"}
+
+
+def test_mlflow_keeps_every_file_of_the_report(
+    made_up: tuple[Params, Layout, list[Result]], tmp_path: Path
+) -> None:
+    """The pages of the times have the names of the report's own."""
+    params, layout, found = made_up
+    report.write_whole(params, layout, found)
+    assert (layout.times / "README.md").is_file()
+    store = open_store("a-report-and-its-times")
+    run_id = store.create("report", {})
+    assert REPORT_STAGE.files is not None
+    for path, folder in REPORT_STAGE.files(layout, "").items():
+        store.artifact(run_id, path, folder)
+    (tmp_path / "kept").mkdir()
+    assert files(Path(store.client.download_artifacts(run_id, "", str(tmp_path / "kept")))) == files(
+        layout.report
+    )
 
 
 def test_a_run_with_other_durations_changes_the_files_of_the_times_alone(
