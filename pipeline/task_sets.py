@@ -81,6 +81,15 @@ def read_task(folder: Path, name: str, task: TaskEntry) -> TaskSet:
     }
 
 
+def passed_over(folder: Path, name: str, task: TaskEntry) -> int:
+    """How many examples of a fetched set :func:`read_task` leaves out."""
+    form = published_format(name, task)
+    if form is None or form.passed_over is None:
+        return 0
+    files = (folder / file_name(role, source.source, task.kind) for role, source in task.files.items())
+    return sum(map(form.passed_over, files))
+
+
 def sets_of(kind: str, params: Params, layout: Layout) -> Iterator[tuple[str, TaskSet]]:
     """Yield (name, set) of every task of a kind that is there, in the order of params.yaml.
 

@@ -16,7 +16,7 @@ from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params, TaskEntry
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.task_sets import check_roles, file_name, published_format, read_task
+from pipeline.task_sets import check_roles, file_name, passed_over, published_format, read_task
 from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError
@@ -80,6 +80,10 @@ def bring(params: Params, name: str, task: TaskEntry, layout: Layout) -> dict[st
         write_json(temporary / MANIFEST, manifest)
     if missing is None:
         say(f"{name}: {counted(manifest['items'])} items of {task.kind}")
+        if passed := passed_over(folder, name, task):
+            say(
+                f"{name}: {passed:,} more are passed over, because nobody judged them or their lines are broken"
+            )
     else:
         say(f"{name}: not available: {manifest['reason']}; to be had from {manifest['obtain']}")
     return manifest

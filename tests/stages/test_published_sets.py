@@ -63,6 +63,18 @@ def test_the_hubs_table_and_a_gzipped_text_are_told_apart_by_their_endings(works
     assert [(pair.first, pair.second) for pair in splits["dev"]] == [("a", "b")]
 
 
+def test_how_many_examples_are_passed_over_is_said(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add(workspace, stsb("year.tsv").replace("stsb", "semeval"))
+    (workspace / "year.tsv").write_text("4.5\ta\tb\n\tnobody\tjudged\n1\tc\td\n")
+    only_sets_of_mine(workspace)
+    tasks()
+    said = [line for line in capsys.readouterr().err.splitlines() if "mine: " in line]
+    assert ["dev 2 items" in line for line in said] == [True, False]
+    assert "1 more are passed over" in said[1]
+
+
 @pytest.mark.parametrize(
     ("source", "kind", "expected"),
     [

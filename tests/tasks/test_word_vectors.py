@@ -12,7 +12,7 @@ from scipy.stats import pearsonr
 
 from quartet.config.evaluation import VectorFormat
 from quartet.errors import InputError
-from quartet.tasks.sts.data import read_stsb
+from quartet.tasks.sts.data import FORMATS
 from quartet.tasks.sts.metrics import similarity_measures, similarity_set
 from quartet.tasks.word_vectors import load_vectors
 
@@ -66,7 +66,7 @@ def test_words_are_cut_and_lower_cased_as_stated(tmp_path: Path) -> None:
 
 def test_the_baseline_on_sts_benchmark_is_what_ten_lines_give(tmp_path: Path) -> None:
     (tmp_path / "dev.csv").write_text(PAIRS)
-    pairs = list(read_stsb(tmp_path / "dev.csv"))
+    pairs = list(FORMATS["stsb"].read(tmp_path / "dev.csv"))
     vectors = load_vectors(glove(tmp_path), "glove", lowercase=True)
     found = similarity_measures(
         similarity_set([pairs]), lambda texts: vectors.embed(texts).means, samples=50, seed=1

@@ -11,7 +11,7 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
@@ -41,13 +41,13 @@ class SetFormat(Generic[Example]):
             the well-known text form from the hub's ``.parquet``. It raises InputError with the file and the line.
         splits: the roles that ``files:`` may have, e.g. ("train", "dev", "test"); () where each role is a sub-task.
         obtain: where the set is to be had, in one line, for the report of somebody who does not have it.
-        unlabelled: how many items of a file `read` passes over because nobody judged them; None: it never does.
+        passed_over: how many examples of a file `read` leaves out; None: it never does.
     """
 
     read: Callable[[Path], Iterator[Example]]
     splits: tuple[str, ...]
     obtain: str
-    unlabelled: Callable[[Path], int] | None = None
+    passed_over: Callable[[Path], int] | None = None
 
 
 def text_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:
@@ -95,26 +95,18 @@ def decoded_lines(
             raise InputError(place, f"byte {byte:#04x} is not {encoding}") from error
 
 
-def cells(path: Path, columns: int | None = None, delimiter: str = "\t") -> Iterator[tuple[str, list[str]]]:
-    """Yield (place, cells) of a table without quoting; blank lines are skipped.
-
-    Args:
-        columns: how many a line must have; None: any number.
-    """
+def cells(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield (place, cells) of a table with tabs, without quoting; blank lines are skipped."""
     for place, line in text_lines(path):
-        if not line.strip():
-            continue
-        row = line.split(delimiter)
-        if columns is not None and len(row) != columns:
-            raise InputError(place, f"{len(row)} columns, {columns} were expected")
-        yield place, row
+        if line.strip():
+            yield place, line.split("\t")
 
 
-def csv_cells(path: Path, columns: int) -> Iterator[tuple[str, list[str]]]:
-    """Yield (place, cells) of a table with commas and double quotes, without a line of names; a row is one line.
+def csv_cells(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield (place, cells) of a table with commas and double quotes; a row is one line, blank ones are skipped.
 
     Raises:
-        InputError: a line has another number of columns, or a quote that is not closed on it.
+        InputError: a line has a quote that is not closed on it.
     """
     for place, line in text_lines(path):
         if not line.strip():
@@ -123,31 +115,7 @@ def csv_cells(path: Path, columns: int) -> Iterator[tuple[str, list[str]]]:
             (row,) = csv.reader([line], strict=True)
         except csv.Error as error:
             raise InputError(place, f"not a row of comma-separated values ({error})") from error
-        if len(row) != columns:
-            raise InputError(place, f"{len(row)} columns, {columns} were expected")
         yield place, row
-
-
-def table(path: Path, wanted: Sequence[str], delimiter: str = "\t") -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield (place, row) of a table without quoting whose first line names the columns.
-
-    Args:
-        wanted: the columns that must be there.
-
-    Raises:
-        InputError: a column is missing, or a line has another number of cells than the first.
-    """
-    header: list[str] | None = None
-    for place, row in cells(path, delimiter=delimiter):
-        if header is None:
-            header = [name.strip() for name in row]
-            _check_columns(header, wanted, place)
-        elif len(row) != len(header):
-            raise InputError(place, f"{len(row)} columns, the first line names {len(header)}")
-        else:
-            yield place, dict(zip(header, row, strict=True))
-    if header is None:
-        raise InputError(path, "is empty")
 
 
 def json_rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -168,7 +136,7 @@ def json_objects(
             raise InputError(place, f"not a line of JSON ({_reason(error)})") from error
         if not isinstance(row, dict):
             raise InputError(place, f"a JSON object was expected, not {type(row).__name__}")
-        _check_columns(list(row), wanted, place)
+        check_columns(row, wanted, place)
         yield place, row
 
 
@@ -239,7 +207,9 @@ def parquet_rows(path: Path, wanted: Sequence[str]) -> Iterator[tuple[str, dict[
 
     try:
         file = pyarrow.parquet.ParquetFile(path)
-        _check_columns(file.schema_arrow.names, wanted, str(path))
+        names = file.schema_arrow.names
+        check_columns(names, wanted, str(path))
+        check_once(names, names, str(path))
         number = 0
         for batch in file.iter_batches(ROWS):
             for row in batch.to_pylist():
@@ -300,12 +270,12 @@ def label_of(value: object, labels: Sequence[str], place: str) -> str:
     return labels[index]
 
 
-def _check_columns(found: Sequence[str], wanted: Sequence[str], place: str) -> None:
+def check_columns(found: Collection[str], wanted: Sequence[str], place: str) -> None:
+    """Raise InputError where one of the columns that are read is missing."""
     missing = [name for name in wanted if name not in found]
     if missing:
         there = ", ".join(found) or "none"
         raise InputError(place, f"no column {', '.join(missing)}; there are {there:.200}")
-    check_once(found, wanted, place)
 
 
 def check_once(found: Sequence[str], wanted: Sequence[str], place: str) -> None:

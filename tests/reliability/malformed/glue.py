@@ -46,7 +46,7 @@ def _of_task(task: GlueTask) -> dict[str, tuple[str, bytes, str]]:
             as_table({**row, task.gold: ""}),
             "'' is no label|\"\" is not a number",
         ),
-        "empty": ("dev.tsv", b"", "dev.tsv: holds no examples"),
+        "empty": ("dev.tsv", b"", "dev.tsv: is empty"),
         "a header alone": ("dev.tsv", as_table(row).split(b"\n")[0] + b"\n", "dev.tsv: holds no examples"),
         "an index twice": (
             "test.tsv",

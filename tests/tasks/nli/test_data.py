@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from quartet.errors import InputError
-from quartet.tasks.nli.data import FORMATS, LABELS, NliPair, count_undecided, read_nli
+from quartet.tasks.nli.data import FORMATS, LABELS, NliPair
 from tests.shared_data import shared
-from tests.tasks.sts.test_data import parquet, write
+from tests.tasks.sts.test_data import parquet, passed_over, write
 
+read_nli = FORMATS["snli"].read
 EXPECTED = [NliPair('A "dog" runs', "It moves", "entailment"), NliPair("A cat", "A dog", "contradiction")]
 #: The first columns of the official tables; SNLI and MultiNLI go on with other names and the judges' labels.
 TABLE = "gold_label\tsentence1_binary_parse\tsentence1\tsentence2\tpairID\tlabel1\tlabel2\n"
@@ -39,7 +40,7 @@ def test_lines_of_json_in_their_forms(tmp_path: Path) -> None:
         assert list(read_nli(write(tmp_path, "dev.jsonl.gz", text))) == EXPECTED
     path = write(tmp_path, "snli_1.0_dev.jsonl", official)
     assert list(read_nli(path)) == EXPECTED
-    assert count_undecided(path) == 1, "what the judges did not agree on is counted"
+    assert passed_over(FORMATS["snli"], path) == 1, "what the judges did not agree on is counted"
     anli = write(tmp_path, "anli.jsonl", jsonl('"context": "a", "hypothesis": "b", "label": "c"'))
     assert [pair.label for pair in read_nli(anli)] == ["contradiction"], "ANLI's own files have letters"
 
@@ -51,7 +52,7 @@ def test_official_tables_and_those_without_names(tmp_path: Path) -> None:
         "contradiction\t( A )\tA cat\tA dog\t3\n"
     )
     path = write(tmp_path, "multinli_1.0_train.txt", TABLE + rows)
-    assert (list(read_nli(path)), count_undecided(path)) == (EXPECTED, 1)
+    assert (list(read_nli(path)), passed_over(FORMATS["snli"], path)) == (EXPECTED, 1)
     last = 'A "dog" runs\tIt moves\t0\nA cat\tA dog\t2\n'
     assert list(read_nli(write(tmp_path, "test.txt.gz", last))) == EXPECTED
     named = 'A "dog" runs\tIt moves\tentailment\nA cat\tA dog\tcontradiction\n'
@@ -63,7 +64,7 @@ def test_official_tables_and_those_without_names(tmp_path: Path) -> None:
 def test_the_hub_writes_numbers_and_minus_one(tmp_path: Path) -> None:
     texts = {"premise": ['A "dog" runs', "x", "A cat"], "hypothesis": ["It moves", "y", "A dog"]}
     path = parquet(tmp_path, **texts, label=[0, -1, 2])
-    assert (list(read_nli(path)), count_undecided(path)) == (EXPECTED, 1)
+    assert (list(read_nli(path)), passed_over(FORMATS["snli"], path)) == (EXPECTED, 1)
 
 
 def test_hans_has_two_labels(tmp_path: Path) -> None:
@@ -81,7 +82,7 @@ def test_hans_has_two_labels(tmp_path: Path) -> None:
         (
             "a.jsonl",
             '{"premise": "a", "hypothesis": "b"}\n',
-            r"a\.jsonl:1: no columns sentence1, sentence2, gold",
+            r"a\.jsonl:1: no column label; there are premise, hypothesis",
         ),
         (
             "a.jsonl",
@@ -99,7 +100,7 @@ def test_hans_has_two_labels(tmp_path: Path) -> None:
         ("a.txt", "", r"a\.txt: is empty"),
         ("a.txt", "a\tb\t0\na\tb\n", r"a\.txt:2: 2 columns, the first line has 3"),
         ("a.txt", "a\tb\t0\na\tb\t0\textra\n", r"a\.txt:2: 4 columns, the first line has 3"),
-        ("a.txt", "a\tb\n", r"a\.txt:1: no columns sentence1"),
+        ("a.txt", "a\tb\n", r"a\.txt:1: no column sentence1"),
         ("a.txt", TABLE + "neutral\tp\ta\n", r"a\.txt:2: 3 columns, the first line has 7"),
         ("a.txt", "neutral\ta\tb\nperhaps\ta\tb\n", r"a\.txt:2: 'perhaps' is no label"),
         ("a.txt", "a\tb\0\t0\n", r"a\.txt:1: a NUL byte"),
