@@ -56,7 +56,7 @@ class Layout:
 
     @property
     def removed(self) -> Path:
-        """Outputs that no entry makes any more, each at its old place below it: see `dvc_yaml.set_apart`."""
+        """Outputs that no entry makes any more, each at its old place below it: see `stages.settings.set_apart`."""
         return self.artifacts / "removed"
 
     def raw(self, corpus: str) -> Path:

@@ -72,7 +72,7 @@ class Params:
     ``threads`` 0 means all cores, ``device`` auto CUDA where there is one: both leave the rounding to the machine.
     ``bootstrap`` is the number of resamplings behind each interval. ``trainer``, ``workers`` (the processes that
     segment and encode text, 0: one a core) and ``executor`` are no stage's: they change no outcome. ``evaluate`` has a
-    list for each of `pipeline.evaluations.EVALUATIONS`: the models that go through it.
+    list for each of `pipeline.stages.EVALUATIONS`: the models that go through it.
     """
 
     experiment: str

@@ -16,10 +16,10 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from pipeline.evaluations import EVALUATIONS, KINDS
 from pipeline.layout import CATALOGUE
 from pipeline.params import NAMED, Params
 from pipeline.run import DVC_STAGE
+from pipeline.stages import EVALUATIONS, KINDS, TRAINED
 from quartet.config.loading import checked, read_yaml
 from quartet.errors import InputError, nearest
 from quartet.files import atomic_path
@@ -109,12 +109,10 @@ def _check_references(params: Params, place: str) -> None:
         known(f"ngrams.{key}.tokenizer", ngram.tokenizer, {**params.tokenizers}, "tokenizer")
     for key, task in params.tasks.items():
         known(f"tasks.{key}.kind", task.kind, dict.fromkeys(KINDS), "kind")
-    lists = [(f"evaluate.{name}", params.evaluate[name], one.others) for name, one in EVALUATIONS.items()]
-    for where, names, others in [*lists, ("runtime.models", params.runtime.models, ())]:
+    lists = [(f"evaluate.{name}", params.evaluate[name], one.models) for name, one in EVALUATIONS.items()]
+    for where, names, sections in [*lists, ("runtime.models", params.runtime.models, TRAINED)]:
         for name in names:
-            known(
-                where, name, {key: 0 for one in ("models", *others) for key in getattr(params, one)}, "model"
-            )
+            known(where, name, {key: 0 for one in sections for key in getattr(params, one)}, "model")
             if names.count(name) > 1:
                 raise InputError(f"{place}: {where}", f"{name!r} is listed twice")
     for pair in params.rerank.combine:

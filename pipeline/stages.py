@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline import dvc_yaml
-from pipeline.evaluations import EVALUATIONS, KINDS
 from pipeline.layout import MANIFEST, REPORT, TOKENIZER, Layout, pairs
 from pipeline.params import Params
 from quartet.results import Result, read_results
@@ -46,10 +45,12 @@ class Stage:
     Attributes:
         record: says what an instance made, the same bytes for the same result; None: its rows of results.
         headline: what of its rows is shown first.
-        of_models: its variants are models.
+        models: the sections of params.yaml whose entries its variants are, where these are models.
+        evaluates: its variants are a list under ``evaluate:`` of params.yaml. Where it has `sets`, at least one set of
+            these kinds must be there.
         live: it takes minutes, and MLflow sees it while it runs. All others start without importing MLflow.
         lists: it reads the N-best lists.
-        sets: the kinds of evaluation sets that it reads.
+        sets: the kinds of evaluation sets that it reads, names of `quartet.tasks.kinds.KINDS`.
         manifest: a manifest beside its record.
         curve: the validation losses of its training.
         files: what of its outputs MLflow keeps beside the record.
@@ -58,7 +59,8 @@ class Stage:
 
     record: InstanceFile | None = None
     headline: Headline | None = None
-    of_models: bool = False
+    models: tuple[str, ...] = ()
+    evaluates: bool = False
     live: bool = False
     lists: bool = False
     sets: tuple[str, ...] = ()
@@ -73,17 +75,62 @@ class Stage:
         return self.live and bool(self.sets)
 
 
-def evaluation(name: str) -> Stage:
-    """What a list under ``evaluate:`` runs on sets: an instance a model."""
-    one = EVALUATIONS[name]
-    return Stage(
-        headline=Headline(one.table or name, one.judged_by),
-        of_models=True,
-        live=one.tunes,
-        sets=one.sets,
-        files=(lambda layout, model: {layout.artifacts / one.keeps / model: name}) if one.keeps else None,
-    )
+#: The trained models alone; with those that come trained; with n-gram models too.
+TRAINED = ("models",)
+VECTORS = (*TRAINED, "pretrained")
+SCORERS = (*VECTORS, "ngrams")
 
+#: The evaluations that run on sets. Their readers are not imported here, so that an edit of one re-runs no stage that
+#: does not read with it.
+ON_SETS: dict[str, Stage] = {
+    "sts": Stage(
+        headline=Headline("sts", ("pearson",)),
+        models=VECTORS,
+        evaluates=True,
+        sets=("documents-similarity", "sts"),
+    ),
+    "wordsim": Stage(
+        headline=Headline("wordsim", ("spearman",)), models=TRAINED, evaluates=True, sets=("word-similarity",)
+    ),
+    "finetune": Stage(
+        headline=Headline("classification", ("accuracy",)),
+        models=TRAINED,
+        evaluates=True,
+        sets=("classification",),
+    ),
+    "glue": Stage(
+        headline=Headline("glue", ("matthews", "f1", "spearman", "accuracy")),
+        models=TRAINED,
+        evaluates=True,
+        live=True,
+        sets=("glue",),
+        files=lambda layout, name: {layout.glue(name): "glue"},
+    ),
+    "nli": Stage(
+        headline=Headline("nli", ("accuracy",)), models=TRAINED, evaluates=True, live=True, sets=("nli",)
+    ),
+    "squad": Stage(
+        headline=Headline("squad", ("f1",)),
+        models=TRAINED,
+        evaluates=True,
+        live=True,
+        sets=("squad",),
+        files=lambda layout, name: {layout.predictions("squad", name): "squad"},
+    ),
+    "race": Stage(
+        headline=Headline("race", ("accuracy",)),
+        models=TRAINED,
+        evaluates=True,
+        live=True,
+        sets=("race",),
+        files=lambda layout, name: {layout.predictions("race", name): "race"},
+    ),
+    "blimp": Stage(
+        headline=Headline("blimp", ("accuracy",)), models=SCORERS, evaluates=True, sets=("blimp",)
+    ),
+}
+#: The kinds of sets that some evaluation runs on.
+KINDS = tuple(dict.fromkeys(kind for one in ON_SETS.values() for kind in one.sets))
 
 #: The stages that leave a record, in the pipeline's order, and the report, which comes last.
 STAGES: dict[str, Stage] = {
@@ -115,34 +162,39 @@ STAGES: dict[str, Stage] = {
     ),
     "pretrain": Stage(
         headline=Headline("training", ("loss",), by_metric=True),
-        of_models=True,
+        models=TRAINED,
         live=True,
         curve=lambda layout, _, name: layout.curve(name),
         files=lambda layout, name: {layout.curve(name): None},
     ),
     "perplexity": Stage(
-        headline=Headline("perplexity", ("loss",), beside=("gain",), by_metric=True), of_models=True
+        headline=Headline("perplexity", ("loss",), beside=("gain",), by_metric=True), models=TRAINED
     ),
     "compare-losses": Stage(),
-    "pretrained": Stage(record=lambda layout, _, name: layout.pretrained(name) / MANIFEST, of_models=True),
+    "pretrained": Stage(
+        record=lambda layout, _, name: layout.pretrained(name) / MANIFEST, models=("pretrained",)
+    ),
     "ngram": Stage(
-        of_models=True,
+        models=("ngrams",),
         manifest=lambda layout, _, name: layout.ngram(name) / MANIFEST,
         tag=("made_by", "estimator"),
     ),
     "rerank": Stage(
-        headline=Headline("rerank", EVALUATIONS["rerank"].judged_by, by_metric=True),
-        of_models=True,
+        headline=Headline("rerank", ("wer", "bleu"), by_metric=True),
+        models=SCORERS,
+        evaluates=True,
         lists=True,
         files=lambda layout, name: {layout.wer_curve(name): None},
     ),
     "combine": Stage(lists=True),
     "compare": Stage(lists=True),
-    **{name: evaluation(name) for name, one in EVALUATIONS.items() if one.sets},
-    "attention": Stage(of_models=True, files=lambda layout, name: {layout.attention(name): None}),
+    **ON_SETS,
+    "attention": Stage(
+        models=TRAINED, evaluates=True, files=lambda layout, name: {layout.attention(name): None}
+    ),
     "baselines": Stage(lists=True, sets=KINDS),
     "vectors": Stage(
-        sets=EVALUATIONS["sts"].sets, manifest=lambda layout, _, name: layout.vectors(name) / MANIFEST
+        sets=ON_SETS["sts"].sets, manifest=lambda layout, _, name: layout.vectors(name) / MANIFEST
     ),
     "runtime": Stage(record=lambda layout, *_: layout.timed),
 }
@@ -155,7 +207,8 @@ REPORT_STAGE = Stage(
         for path in (*(layout.report / name for name in REPORT), layout.times)
     },
 )
-
+#: What there is a list for under ``evaluate:`` of params.yaml.
+EVALUATIONS: dict[str, Stage] = {name: one for name, one in STAGES.items() if one.evaluates}
 
 #: By the table of the results, the stage that writes it and what of it is shown first.
 HEADLINES: dict[str, tuple[str, Headline]] = {

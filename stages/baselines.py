@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.glue_rows import baseline_rows
 from pipeline.held_out import held_out_sentences
 from pipeline.judged_lists import SPLITS, load_judged_split, rows_of_choice
 from pipeline.layout import TOKENIZER, Layout, pairs
@@ -28,7 +27,8 @@ from quartet.statistics.perplexity import (
 )
 from quartet.tasks.classification.data import LabelledText
 from quartet.tasks.classification.metrics import BASELINES, classification_measures, cross_validate
-from quartet.tasks.glue.data import glue_set
+from quartet.tasks.glue import metrics as glue_metrics
+from quartet.tasks.glue.data import TASKS, GlueSet, glue_set
 from quartet.tasks.word_vectors import train_word2vec
 from quartet.tasks.wordsim.data import WordPairs
 from quartet.tasks.wordsim.metrics import word_similarity
@@ -182,7 +182,22 @@ def glue(params: Params, layout: Layout) -> list[Result]:
         form = params.tasks[dataset].format
         assert form is not None, "sets_of found the reader by it"
         examples = glue_set(form, splits, params.glue.limit, f"params.yaml: tasks.{dataset}.files")
-        found += baseline_rows(params, dataset, examples)
+        found += glue_rows(params, dataset, examples)
+    return found
+
+
+def glue_rows(params: Params, dataset: str, examples: GlueSet) -> list[Result]:
+    """The rows of both on every labelled split of a set."""
+    task = TASKS[examples.format]
+    found: list[Result] = []
+    for system, fit_predict in glue_metrics.BASELINES.items():
+        for split, part in examples.others.items():
+            if part[0].labelled:
+                gold, predicted = glue_metrics.gold_of(task, part), fit_predict(task, examples.train, part)
+                measures = glue_metrics.glue_measures(
+                    task, gold, predicted, params.bootstrap, params.seeds[0]
+                )
+                found += rows(params, measures, "glue", system, dataset, split, examples.training)
     return found
 
 

@@ -10,7 +10,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from pipeline.evaluations import KINDS
 from pipeline.fetch import UnavailableSource, fetch, tree_sha256
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params, TaskEntry
@@ -21,6 +20,7 @@ from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, read_json, write_json
+from quartet.tasks.kinds import KINDS
 from quartet.tasks.sts.data import SimilaritySet
 from quartet.tasks.wordsim.data import WordPairs
 

@@ -44,7 +44,7 @@ def run_tags(params: Params, stage: str, variant: str) -> dict[str, str]:
         "mlflow.source.name": f"stages.{stage.replace('-', '_')}",
         "mlflow.source.git.commit": commit.removesuffix("+"),
     }
-    if stage_named(stage).of_models:
+    if stage_named(stage).models:
         tags |= model_tags(params, variant)
     return tags
 

@@ -385,7 +385,7 @@ def stages_of(params: Params, system: str) -> Iterator[Instance]:
     """The stage instances that figures of a system come from."""
     entries = [*params.models, *params.pretrained, *params.ngrams]
     if system in entries:
-        yield from ((s, v) for s, v in instances(params) if v == system and stage_named(s).of_models)
+        yield from ((s, v) for s, v in instances(params) if v == system and stage_named(s).models)
     elif system in params.vectors:
         yield "vectors", system
     elif system in params.translators:

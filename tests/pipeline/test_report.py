@@ -38,7 +38,7 @@ def test_the_test_set_stands_before_all_others() -> None:
 
 
 def test_every_evaluation_has_a_figure() -> None:
-    judged = {name for name, stage in STAGES.items() if stage.of_models and stage.sets}
+    judged = {name for name, stage in STAGES.items() if stage.models and stage.sets}
     assert {name for name in judged if STAGES[name].headline is None} == set()
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline import evaluations
-from pipeline.evaluations import EVALUATIONS
+from pipeline import stages
 from pipeline.fetch import fetch
 from pipeline.layout import MANIFEST, Layout
 from pipeline.preset import changed_sources
@@ -261,14 +260,14 @@ def test_the_catalogue_names_what_there_is_even_where_there_is_nothing(
     text = (workspace / "params.yaml").read_text()
     lists = text[text.index("nbest:") : text.index("evaluate:")]
     text = text.replace(lists, "nbest: {}\ntasks: {}\n")
-    for stage in EVALUATIONS:
+    for stage in stages.EVALUATIONS:
         text = re.sub(rf"\n  {stage}: \[.*\]", f"\n  {stage}: []", text)
     (workspace / "params.yaml").write_text(text)
     settings()
     tasks()
     for folder in (layout.all_nbest, *(layout.tasks(kind) for kind in KINDS)):
         assert read_json(layout.catalogue(folder)) == []
-    assert set(evaluations.KINDS) == set(KINDS)
+    assert set(stages.KINDS) == set(KINDS)
 
 
 def test_what_nobody_put_among_the_sets_is_set_apart(layout: Layout) -> None:

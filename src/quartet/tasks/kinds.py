@@ -1,7 +1,7 @@
 """The kinds of evaluation sets, and how the files of each are read.
 
 A kind is a folder beside this file, whose `data` has the example's type and its readers, and a line in `KINDS`. Which
-evaluations run on it is a line of `pipeline/evaluations.py`.
+evaluations run on it is a line of `pipeline/stages.py`.
 """
 
 from __future__ import annotations

@@ -223,6 +223,12 @@ class GlueSet:
         """The split on which choices are made."""
         return next(split for split in DEV if split in self.others)
 
+    @property
+    def training(self) -> str:
+        """How many examples are trained on, in words: ``2,490 examples``, ``500 of 2,490 examples``."""
+        limited = f" of {self.available:,}" if len(self.train) < self.available else ""
+        return f"{len(self.train):,}{limited} examples"
+
     def repeated(self, split: str) -> int:
         """How many examples of a split have the very texts of a training example."""
         known = {(example.first, example.second) for example in self.train}

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pipeline.glue_rows import baseline_rows, rows_of_search, summary, write_submission
 from pipeline.settings import read_params
 from quartet.config.finetuning import GlueSettings, GridPoint
 from quartet.config.loading import checked
@@ -18,6 +17,8 @@ from quartet.tasks.glue.data import GlueExample, GlueSet, glue_set
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.glue_search import GridSearchResult
+from stages.baselines import glue_rows
+from stages.glue import rows_of_search, summary, write_submission
 from tests.scoring.test_language_model import random_model
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
@@ -88,7 +89,7 @@ def test_rows_of_the_median_seed_and_of_the_range(small_corpus: Small, workspace
 
 
 def test_rows_of_baselines(workspace: Path) -> None:
-    rows = list(baseline_rows(read_params(), "mrpc", examples()))
+    rows = glue_rows(read_params(), "mrpc", examples())
     assert {(row.system, row.metric) for row in rows} == {
         (system, metric) for system in ("majority", "bag-of-words") for metric in ("accuracy", "f1")
     }
