@@ -10,7 +10,7 @@ from quartet.report import loss
 from quartet.report.blocks import durations, glue_table, paradigms, reranked_lists, runtime
 from quartet.report.cells import interval
 from quartet.report.list_metrics import LIST_METRICS
-from quartet.report.numbers import FORMATS, NONE, fixed
+from quartet.report.numbers import FORMATS, NONE, signed_points
 from quartet.report.run_report import Report, named
 from quartet.report.spec import ColumnSpec
 
@@ -18,7 +18,6 @@ from quartet.report.spec import ColumnSpec
 ENTROPY = ("entropy", "loss")
 #: How the two measures of a language model are called.
 MEASURES = {"ppl": "PPL", "pppl": "pPPL"}
-percent = fixed(1, sign=True)
 
 
 @dataclass(frozen=True)
@@ -103,9 +102,9 @@ def _change(report: Report, where: TableContext, _: ColumnSpec, system: str) -> 
     cell = report.find(where.table, where.dataset, where.split, system, "loss-difference")
     if cell is None:
         return NONE
-    text = f"{percent(loss.as_percent(cell.value))} %"
+    text = f"{signed_points(loss.as_percent(cell.value))} %"
     ends = cell.bounds and (loss.as_percent(cell.bounds[0]), loss.as_percent(cell.bounds[1]))
-    return text + (f" {interval(ends, percent)}" if ends else "")
+    return text + (f" {interval(ends, signed_points)}" if ends else "")
 
 
 def _kind(report: Report, where: TableContext, system: str) -> str:

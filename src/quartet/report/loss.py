@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from quartet.report.cells import Bounds, Cell, apart, interval
-from quartet.report.numbers import fixed, nats
+from quartet.report.numbers import nats, signed_points
 from quartet.report.run_report import Report
 from quartet.results import system_name
 
@@ -21,7 +21,6 @@ LEAK = (
     "the offsets of the released Segatron-XL tell earlier tokens where later sentences and paragraphs begin, so this "
     "is no perplexity; it is here for comparison with the released code alone."
 )
-percent = fixed(1, sign=True)
 
 
 @dataclass(frozen=True)
@@ -80,12 +79,12 @@ def change(
     report: Report, dataset: str, split: str, first: str, second: str
 ) -> tuple[float, Bounds | None] | None:
     """By how many percent the first model's perplexity is above the second's, whichever way round they stand."""
-    for pair, sign in ((system_name(first, versus=second), 1), (system_name(second, versus=first), -1)):
-        cell = report.find(PAIRS, dataset, split, pair, "loss-difference")
-        if cell is not None:
-            ends = sorted(as_percent(sign * end) for end in cell.bounds or ())
-            return as_percent(sign * cell.value), (ends[0], ends[1]) if ends else None
-    return None
+    found = report.between(PAIRS, dataset, split, first, second, "loss-difference")
+    if found is None:
+        return None
+    cell, sign = found
+    ends = sorted(as_percent(sign * end) for end in cell.bounds or ())
+    return as_percent(sign * cell.value), (ends[0], ends[1]) if ends else None
 
 
 def of_positions(report: Report, cells: dict[str, Cell]) -> list[tuple[str, str]]:
@@ -113,6 +112,6 @@ def segment_change(
         return {-1: "lower, the intervals apart", 0: "no difference shown: the intervals touch",
                 1: "higher, the intervals apart"}[side]  # fmt: skip
     value, bounds = paired
-    text = f"{percent(value)} %" + (f" {interval(bounds, percent)}" if bounds else "")
+    text = f"{signed_points(value)} %" + (f" {interval(bounds, signed_points)}" if bounds else "")
     side = apart(bounds, (0.0, 0.0))
     return f"{text} over the same documents, " + {-1: "lower", 0: "no difference shown", 1: "higher"}[side]

@@ -23,6 +23,8 @@ def fixed(decimals: int, factor: float = 1.0, sign: bool = False) -> Number:
 
 wer = fixed(2)
 difference = fixed(2, sign=True)
+points = fixed(1)
+signed_points = fixed(1, sign=True)
 hundredfold = fixed(1, 100)
 loss = fixed(3)
 nats = fixed(2)
@@ -66,10 +68,10 @@ def coverage(number: float) -> str:
 
 #: The formats by the names that sections.yaml has.
 FORMATS: dict[str, Number] = {
-    "one": fixed(1),
-    "two": fixed(2),
-    "signed-two": fixed(2, sign=True),
-    "three": fixed(3),
+    "one": points,
+    "two": wer,
+    "signed-two": difference,
+    "three": loss,
     "signed-four": fixed(4, sign=True),
     "hundredfold": hundredfold,
     "share": fixed(2, 100),

@@ -9,6 +9,7 @@ from quartet.report.facts import RunFacts
 from quartet.report.numbers import NONE, Number, general, listing
 from quartet.report.order import set_rank, split_rank, system_rank
 from quartet.report.published import PublishedTable, published_figures
+from quartet.results import system_name
 from quartet.statistics.intervals import LEAST_UNITS
 
 #: Where a table with intervals has none.
@@ -104,6 +105,15 @@ class Report:
         """A cell, only looked at; split None: of whichever split has it, in the order of splits."""
         place = self._place(table, dataset, split, system, metric)
         return None if place is None else self.cells.find(place)
+
+    def between(
+        self, table: str, dataset: str, split: str, first: str, second: str, metric: str
+    ) -> tuple[Cell, int] | None:
+        """The cell of the difference of two systems, and -1 where it stands there the other way round."""
+        for pair, sign in ((system_name(first, versus=second), 1), (system_name(second, versus=first), -1)):
+            if cell := self.find(table, dataset, split, pair, metric):
+                return cell, sign
+        return None
 
     def text(
         self,

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 from quartet.report.cells import Cell
-from quartet.report.numbers import NONE, count, fixed
+from quartet.report.numbers import NONE, count, points
 from quartet.report.run_report import Report, code, grid, plain
 
 TABLE = "duration"
@@ -15,7 +15,6 @@ TRAINING, WHOLE = "train/", "total"
 #: The parts of a stage instance's time.
 PARTS = {WHOLE: "own work", "start-up": "start-up", "mlflow": "MLflow", "dvc": "DVC"}
 SECONDS, SPEED = "seconds", "tokens-per-second"
-seconds = fixed(1)
 
 
 def block(report: Report) -> list[str]:
@@ -41,7 +40,7 @@ def block(report: Report) -> list[str]:
             code(name),
             training,
             plain(cell.rows[0].device),
-            seconds(cell.value),
+            points(cell.value),
             NONE if speed is None else count(speed.value),
         ]
         for name, training, cell, speed in sorted(trainings, key=lambda one: (order[one[0]], one[1]))
@@ -69,7 +68,7 @@ def block(report: Report) -> list[str]:
 
 def _parts(took: Mapping[str, float]) -> list[str]:
     """The cells of a stage; parts that were not kept are left open."""
-    return [seconds(took[part]) if part in took else NONE for part in PARTS]
+    return [points(took[part]) if part in took else NONE for part in PARTS]
 
 
 def findings(report: Report) -> list[str]:

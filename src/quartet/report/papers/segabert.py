@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from quartet.report.blocks import glue_table
-from quartet.report.cells import Cell
-from quartet.report.numbers import fixed
+from quartet.report.numbers import points, signed_points
 from quartet.report.papers.series import Series, present
 from quartet.report.published import published_figures
 from quartet.report.run_report import Report, code
@@ -21,9 +20,8 @@ SECOND = "noans"
 LOOKS = {"own-paragraph": "own paragraph", "own-sentence": "own sentence"}
 #: How the paper calls our sets.
 HEADS = {**{name: f"STS-{name[3:]}" for name in SEVEN}, "stsb": "STS-B", "sick": "SICK-R"}
-points = fixed(1)
-signed_points = fixed(1, sign=True)
-#: The published rows beside our two models where the paper has large models alone.
+#: The published rows beside our two models: of the same names, or where the paper has large models alone.
+SAME = {PLAIN: PLAIN, AWARE: AWARE}
 LARGE = {PLAIN: "bert-large", AWARE: "segabert-large"}
 SIAMESE = {PLAIN: "s-bert-large-rerun", AWARE: "s-segabert-large"}
 
@@ -40,65 +38,53 @@ def glue_test(report: Report) -> list[Series]:
 
 def _glue(report: Report, split: str) -> list[Series]:
     """The metric of the paper's average on each set, and on each part of one."""
-    table = published_figures().tables[glue_table.PAPERS[split]]
+    name = glue_table.PAPERS[split]
+    columns = published_figures().tables[name].columns
     found = []
-    for (head, name, part, metric), column in zip(glue_table.COLUMNS, table.columns, strict=False):
+    for (head, known, part, metric), column in zip(glue_table.COLUMNS, columns, strict=False):
         for dataset in report.datasets(glue_table.TABLE):
-            if dataset.partition("-")[0] == name:
-                ours = _two(report, glue_table.TABLE, dataset, f"{split}{part}", metric)
+            if dataset.partition("-")[0] == known:
+                place = glue_table.TABLE, dataset, f"{split}{part}", metric
                 on = f"{code(dataset)} {split}, {glue_table.METRICS[metric]} × 100"
-                printed = _printed(table.get(PLAIN, column), table.get(AWARE, column))
-                found.append(_series(on, f"{head} {split}", ours, printed, dataset == name))
+                printed = name, column, f"{head} {split}"
+                found.append(_series(report, place, on, printed, same=dataset == known))
     return [series for series in found if series.ours]
 
 
 def siamese(report: Report) -> list[Series]:
     """Table 5: the average of the seven sets where it is there, then each set."""
-    table = published_figures().tables["segatron-sts"]
     found = []
     for dataset, column, metric in (
         (AVERAGE, "average", "spearman-mean"),
         *((name, name, "spearman") for name in SEVEN),
     ):
-        ours = present(
-            (model, report.find(LIKENESS, dataset, "test", system_name(model, TUNED), metric))
-            for model in SIAMESE
-        )
-        printed = _printed(*(table.get(row, column) for row in SIAMESE.values()))
         on = "the seven sets' average" if dataset == AVERAGE else f"{code(dataset)} test"
-        on += ", Spearman × 100"
-        found.append(_series(on, f"{HEADS.get(column, column)} (large models)", ours, printed, True))
+        place = LIKENESS, dataset, "test", metric
+        printed = "segatron-sts", column, f"{HEADS.get(column, column)} (large models)"
+        found.append(_series(report, place, f"{on}, Spearman × 100", printed, SIAMESE, True, TUNED))
     return [series for series in found if series.ours]
 
 
 def questions(report: Report) -> list[Series]:
     """Table 6."""
-    table = published_figures().tables["segatron-squad"]
     found = []
     for dataset, split in report.groups(SQUAD):
-        second = bool(report.figures(SQUAD, dataset, split, SECOND))
-        version = "v2.0" if second else "v1.1"
+        version = "v2.0" if report.figures(SQUAD, dataset, split, SECOND) else "v1.1"
         for metric, head in (("f1", "F1"), ("em", "EM")):
-            ours = _two(report, SQUAD, dataset, split, metric)
-            column = f"{version}-{metric}"
-            printed = _printed(table.get(PLAIN, column), table.get(AWARE, column))
+            place = SQUAD, dataset, split, metric
+            printed = "segatron-squad", f"{version}-{metric}", f"SQuAD {version} dev, {head}"
             on = f"{code(dataset)} {split}, {head} in %"
-            found.append(_series(on, f"SQuAD {version} dev, {head}", ours, printed, "-" not in dataset))
+            found.append(_series(report, place, on, printed, same="-" not in dataset))
     return [series for series in found if series.ours]
 
 
 def choices(report: Report) -> list[Series]:
     """Table 7."""
-    table = published_figures().tables["segatron-race"]
     found = []
     for split in ("test", "dev"):
-        ours = _two(report, RACE, "race", split, "accuracy")
-        printed = _printed(*(table.get(row, split) for row in LARGE.values()))
-        found.append(
-            _series(
-                f"{code('race')} {split}, accuracy in %", f"RACE {split} (large models)", ours, printed, True
-            )
-        )
+        printed = "segatron-race", split, f"RACE {split} (large models)"
+        on = f"{code('race')} {split}, accuracy in %"
+        found.append(_series(report, (RACE, "race", split, "accuracy"), on, printed, LARGE, True))
     return [series for series in found if series.ours]
 
 
@@ -109,31 +95,38 @@ def looks(report: Report) -> list[Series]:
         layers = {report.reading(system) for system in report.systems(ATTENTION, dataset, split, LOOKS)}
         for layer in sorted(layers - {UNIFORM}, key=lambda layer: (len(layer), layer)):
             for metric, words in LOOKS.items():
-                ours = present(
-                    (model, report.find(ATTENTION, dataset, split, system_name(model, layer), metric))
-                    for model in (PLAIN, AWARE)
-                )
                 on = f"{code(dataset)}, {layer.replace('-', ' ')}, {words}, %"
-                found.append(_series(on, "", ours, {}, False))
+                found.append(_series(report, (ATTENTION, dataset, split, metric), on, reading=layer))
     return [series for series in found if len(series.ours) > 1]
 
 
-def _two(report: Report, table: str, dataset: str, split: str, metric: str) -> dict[str, Cell]:
-    return present((model, report.find(table, dataset, split, model, metric)) for model in (PLAIN, AWARE))
-
-
-def _printed(plain: float | None, aware: float | None) -> dict[str, float]:
-    return {row: value for row, value in ((PLAIN, plain), (AWARE, aware)) if value is not None}
-
-
 def _series(
-    ours_on: str, printed_on: str, ours: dict[str, Cell], printed: dict[str, float], same: bool
+    report: Report,
+    place: tuple[str, str, str, str],
+    ours_on: str,
+    printed: tuple[str, str, str] | None = None,
+    rows: dict[str, str] = SAME,
+    same: bool = False,
+    reading: str = "",
 ) -> Series:
+    """Our two models by one reading, beside the rows of a printed column.
+
+    Args:
+        place: table, set, split and metric.
+        printed: the published table, its column, and how both are named.
+    """
+    table, dataset, split, metric = place
+    name, column, printed_on = printed or ("", "", "")
+    theirs = (
+        (model, published_figures().tables[name].get(row, column)) for model, row in rows.items() if name
+    )
     return Series(
         ours_on=ours_on,
         printed_on=printed_on,
-        ours=ours,
-        printed=printed,
+        ours=present(
+            (model, report.find(table, dataset, split, system_name(model, reading), metric)) for model in rows
+        ),
+        printed={model: value for model, value in theirs if value is not None},
         number=points,
         signed=signed_points,
         factor=100,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from quartet.report import loss as losses
 from quartet.report.cells import Cell
 from quartet.report.facts import ModelFacts
-from quartet.report.numbers import fixed, loss
+from quartet.report.numbers import fixed, loss, signed_points
 from quartet.report.numbers import perplexity as perplexity_number
 from quartet.report.order import set_rank
 from quartet.report.papers.series import FigureLevel, Series, present
@@ -30,7 +30,6 @@ INPUT_LENGTH, TRAINING = "input-length", "training"
 TOKENS = "-tokens"
 RESET = "index reset"
 signed_loss = fixed(3, sign=True)
-signed_perplexity = fixed(1, sign=True)
 
 
 def wikitext(report: Report) -> list[Series]:
@@ -91,7 +90,7 @@ def input_lengths(report: Report) -> list[Series]:
             on = f"{code(dataset)}, {split.removesuffix(TOKENS)} tokens a window, perplexity"
             found.append(
                 Series(ours_on=on, printed_on="", ours=ours, printed={}, number=perplexity_number,
-                       signed=signed_perplexity)
+                       signed=signed_points)
             )  # fmt: skip
     return found
 
@@ -161,7 +160,7 @@ def _perplexities(
         ours=ours,
         printed=printed,
         number=perplexity_number,
-        signed=signed_perplexity,
+        signed=signed_points,
         same=dataset == CORPUS and words,
         changes=changes,
         paired=paired,

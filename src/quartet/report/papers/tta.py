@@ -8,7 +8,7 @@ from quartet.report import pretrained_models
 from quartet.report.blocks import runtime
 from quartet.report.cells import Cell
 from quartet.report.list_metrics import LIST_METRICS
-from quartet.report.numbers import difference, fixed, milliseconds, perplexity, wer
+from quartet.report.numbers import difference, milliseconds, perplexity, points, signed_points, wer
 from quartet.report.papers.series import FigureLevel, Series, present, scaled
 from quartet.report.published import PublishedTable, published_figures, published_number
 from quartet.report.run_report import Report, code
@@ -25,9 +25,6 @@ FIRST = "first-pass"
 SENTENCES = ("stsb", "sick", "semeval", "sts12", "sts13", "sts14", "sts15", "sts16")
 #: The two measures of a language model.
 KINDS = ("ppl", "pppl")
-points = fixed(1)
-signed_points = fixed(1, sign=True)
-signed_times = fixed(2, sign=True)
 
 
 def wers(report: Report) -> list[Series]:
@@ -58,14 +55,8 @@ def _reranked(report: Report, metric: str, name: str, known: dict[str, str], oth
             if second == FIRST:
                 cell = report.find(RERANK, dataset, "test", first, difference)
                 return scaled(cell, 1) if cell else None
-            for pair, sign in (
-                (system_name(first, versus=second), 1),
-                (system_name(second, versus=first), -1),
-            ):
-                cell = report.find(PAIRS, dataset, "test", pair, difference)
-                if cell:
-                    return scaled(cell, sign)
-            return None
+            found = report.between(PAIRS, dataset, "test", first, second, difference)
+            return scaled(*found) if found else None
 
         found.append(
             Series(
@@ -233,7 +224,7 @@ def _of_task(report: Report, task: str, device: str, names: tuple[str, ...]) -> 
         ours={name: times[systems[name]] for name in names if name in systems},
         printed={},
         number=milliseconds,
-        signed=signed_times,
+        signed=difference,
         paired=paired,
         paired_kind="ratio",
     )
