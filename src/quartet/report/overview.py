@@ -7,24 +7,25 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.ticker import MaxNLocator
 
 from quartet.report.blocks import runtime
-from quartet.report.cells import Cell, Cells
+from quartet.report.cells import Cells
 from quartet.report.drawing import GREY, HOLLOW, Points, line, look, save, shared_legend, style
 from quartet.report.facts import RunFacts
 from quartet.report.figures import wer_panel
 from quartet.report.order import set_rank
 from quartet.report.papers import segatron, tta
 from quartet.report.run_report import Report
+from quartet.report.runtime_figure import lines_of, logarithmic, timed_line
 from quartet.results import INTACT, Result, system_name
 
 #: The readings of a model's final layer, and what a name keeps of them.
 CONTEXT = {"": "", "context": "", f"{INTACT}/context": INTACT}
+#: As many lengths have room for their numbers on one axis.
+FEW = 8
 SIZE = (5.8, 3.5)  # inches: about half of the page, so that text of 10 points stays readable
 PAIRS = (("transformer-xl", "segatron-xl"), ("bert-", "segabert"))
-#: Words at which a logarithmic axis has its numbers, of those that were timed.
-TICKS = (1, 2, 5, 10, 20, 50, 100, 200)
 
 
 def draw(
@@ -118,43 +119,21 @@ def _times(report: Report) -> Figure | None:
     """Milliseconds for a sentence vector on the processor, or on the GPU where there is nothing else."""
     for device, split in runtime.SPLITS.items():
         lengths = runtime.word_counts(report, split)
-        points: dict[str, list[tuple[int, Cell]]] = {}
-        for words, dataset in lengths.items():
-            for system, cell in report.figures(runtime.TABLE, dataset, split, "ms").items():
-                if report.reading(system) in runtime.TASKS["sts"] and report.facts.model(
-                    report.model(system)
-                ):
-                    points.setdefault(system, []).append((words, cell))
+        points = {
+            system: timed
+            for system, timed in lines_of(report, "sts", device).items()
+            if report.facts.model(report.model(system))
+        }
         if points:
             figure, axis = _panel()
             for name in report.sorted(points):
-                _timed(axis, points[name], name, report)
+                timed_line(axis, points[name], name, report)
             axis.set_ylabel("milliseconds")
             axis.set_xlabel(f"words in the sentence, {'GPU' if device == 'cuda' else 'processor'}")
-            axis.set_xscale("log")
-            axis.set_yscale("log")
-            ticks = list(lengths) if len(lengths) <= len(TICKS) else [one for one in TICKS if one in lengths]
-            axis.set_xticks(ticks)
-            axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-            axis.xaxis.set_minor_locator(NullLocator())
-            axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-            axis.yaxis.set_minor_formatter(NullFormatter())
+            logarithmic([axis], list(lengths), FEW)
             shared_legend(figure, [axis], 3)
             return figure
     return None
-
-
-def _timed(axis: Axes, points: list[tuple[int, Cell]], system: str, report: Report) -> None:
-    """A line with intervals; masked copies one by one are dashed in their model's colour."""
-    colour, marker = look(report.model(system), report.facts)
-    name = runtime.untasked(report, system)
-    dashes = "-" if name == report.model(system) else "--"
-    xs, ys = [words for words, _ in points], [cell.value for _, cell in points]
-    axis.plot(xs, ys, dashes, color=colour, marker=marker, label=name)
-    for words, cell in points:
-        if cell.bounds:
-            axis.plot([words, words], cell.bounds, color=colour, linewidth=1.0)
 
 
 def _segments(report: Report, training: Mapping[str, Points]) -> Figure | None:

@@ -45,14 +45,14 @@ def bidirectional(path: str | Path, timings: Iterable[Result], facts: RunFacts, 
         Whether there was anything to draw.
     """
     report = _report(timings, facts)
-    lines = {task: _lines(report, task, device, {"mlm", "lae", ""}) for task in runtime.TASKS}
+    lines = {task: _of(report, task, device, {"mlm", "lae", ""}) for task in runtime.TASKS}
     return _draw(path, report, lines, device, printed=True)
 
 
 def one_pass(path: str | Path, timings: Iterable[Result], facts: RunFacts, device: str = "cpu") -> bool:
     """Figure 5: uniLM and T-TA, which both read a sentence once; only where one of each was timed."""
     report = _report(timings, facts)
-    lines = {task: _lines(report, task, device, {"clm", "lae"}) for task in runtime.TASKS}
+    lines = {task: _of(report, task, device, {"clm", "lae"}) for task in runtime.TASKS}
     if any(
         {runtime.objective(report.model(name), facts) for name in drawn} != {"clm", "lae"}
         for drawn in lines.values()
@@ -65,14 +65,22 @@ def _report(timings: Iterable[Result], facts: RunFacts) -> Report:
     return Report(Cells(row for row in timings if row.table == runtime.TABLE), facts)
 
 
-def _lines(report: Report, task: str, device: str, objectives: set[str]) -> Lines:
-    """The times of a task, system by system, of those with such an objective."""
+def _of(report: Report, task: str, device: str, objectives: set[str]) -> Lines:
+    """Those of systems with such an objective."""
+    return {
+        system: points
+        for system, points in lines_of(report, task, device).items()
+        if runtime.objective(report.model(system), report.facts) in objectives
+    }
+
+
+def lines_of(report: Report, task: str, device: str) -> Lines:
+    """The times of a task, system by system."""
     split = runtime.SPLITS[device]
     found: Lines = {}
     for words, dataset in runtime.word_counts(report, split).items():
         for system, cell in report.figures(runtime.TABLE, dataset, split, "ms").items():
-            known = runtime.objective(report.model(system), report.facts) in objectives
-            if report.reading(system) in runtime.TASKS[task] and known:
+            if report.reading(system) in runtime.TASKS[task]:
                 found.setdefault(system, []).append((words, cell))
     return found
 
@@ -90,7 +98,7 @@ def _draw(
             for row, scale in enumerate(("linear", "log")):
                 axis = panels[row, column]
                 for place, name in enumerate(report.sorted(names)):
-                    _line(axis, names[name], name, report, max(4.0, 8.0 - place))
+                    timed_line(axis, names[name], name, report, max(4.0, 8.0 - place))
                 if printed:
                     _printed(axis, task, device, report.facts)
                 axis.set_title(TITLES[task] + ("" if scale == "linear" else ", logarithmic axes"))
@@ -99,10 +107,7 @@ def _draw(
             {words for names in drawn.values() for points in names.values() for words, _ in points}
         )
         _linear(panels[0, 0], timed)
-        for axis in panels[1]:
-            axis.set_xscale("log")
-            axis.set_yscale("log")
-        _logarithmic(panels[1, 0], timed)
+        logarithmic(panels[1], timed)
         for row in panels:
             row[0].set_ylabel("milliseconds a sentence")
         shared_legend(figure, panels.ravel(), 3)
@@ -110,7 +115,9 @@ def _draw(
     return True
 
 
-def _line(axis: Axes, points: Sequence[tuple[int, Cell]], system: str, report: Report, size: float) -> None:
+def timed_line(
+    axis: Axes, points: Sequence[tuple[int, Cell]], system: str, report: Report, size: float = 5
+) -> None:
     """A line with intervals, one-by-one readings dashed; lines drawn first have larger marks, which show behind."""
     colour, marker = look(report.model(system), report.facts)
     name = runtime.untasked(report, system)
@@ -147,9 +154,13 @@ def _linear(axis: Axes, timed: Sequence[int]) -> None:
     axis.set_ylim(bottom=0)
 
 
-def _logarithmic(axis: Axes, timed: Sequence[int]) -> None:
-    """For all panels of the row: they share their axes."""
-    ticks = [words for words in TICKS if words in timed] or list(timed)
+def logarithmic(row: Sequence[Axes], timed: Sequence[int], few: int = 0) -> None:
+    """Both axes of panels that share them; up to `few` lengths all have their numbers, of more those in `TICKS`."""
+    for axis in row:
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+    axis = row[0]
+    ticks = (len(timed) > few and [words for words in TICKS if words in timed]) or list(timed)
     axis.set_xticks(ticks, [str(words) for words in ticks])
     axis.xaxis.set_minor_locator(NullLocator())
     axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
