@@ -1,4 +1,4 @@
-"""Questions about passages, SQuAD's and RACE's: the sets, the rows of choices, and the baselines."""
+"""Questions about passages, SQuAD's and RACE's: the sets, how they are read, the rows of choices, and the baselines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.task_sets import sets_of
 from pipeline.tracking.progress import say
-from quartet.config.finetuning import QuestionSettings
+from quartet.config.finetuning import QuestionPositions, QuestionSettings
+from quartet.config.model import ModelConfig
 from quartet.results import Measure, Result, rows_of, system_name
 from quartet.tasks.race.data import ChoiceQuestion
 from quartet.tasks.race.metrics import bag_of_words, majority, race_measures
@@ -98,6 +99,28 @@ def _limited(
     whole = len(roles[TRAIN])
     share = f"{len(train):,}" if len(train) == whole else f"{len(train):,} of {whole:,}"
     yield QuestionSet(name, train, judged, f"tuned on {share} questions of {name}, epochs: {settings.epochs}")
+
+
+def readings(
+    settings: QuestionSettings, model: ModelConfig, order_differs: bool
+) -> Iterator[tuple[str, QuestionPositions]]:
+    """Yield (the name of the reading, how questions are read) of each training.
+
+    Args:
+        order_differs: the two readings differ for every model; else only for those that see segments, and another
+            training would be the same.
+    """
+    aware = bool({"sentence", "paragraph"} & set(model.positions))
+    for number, positions in enumerate(settings.positions):
+        if number == 0 or aware or order_differs:
+            yield ("" if positions == "paper" else positions), positions
+
+
+def passages(questions: Sequence[AnyQuestion]) -> Iterator[str]:
+    """The passages that questions are about, each once: what Punkt is trained on, where it is to be trained."""
+    yield from dict.fromkeys(
+        one.context if isinstance(one, SpanQuestion) else one.passage for one in questions
+    )
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
+from pipeline.fetch import punkt_choice
 from pipeline.layout import Layout
-from pipeline.question_tuning import punkt, readings, tune_and_answer
-from pipeline.questions import squad_sets
+from pipeline.params import Params
+from pipeline.questions import QuestionSet, passages, readings, squad_sets
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.tracking.progress import say
+from pipeline.tracking.progress import bar, say
 from pipeline.tracking.stage import stage_run
 from pipeline.trained_models import trained_models
 from quartet.files import atomic_dir, keep_only
 from quartet.results import Result, rows_of, system_name, write_results
-from quartet.tasks.squad.metrics import squad_measures, write_predictions
+from quartet.scoring.language_model import LanguageModel
+from quartet.tasks.squad.data import SpanQuestion
+from quartet.tasks.squad.metrics import SpanPrediction, squad_measures, write_predictions
+from quartet.text.segmenter import Segmenter, load_segmenter
+from quartet.training import span_qa
+from quartet.training.span_qa import SpanReading, answer, question_windows, tuned_reader
+from quartet.training.tuned_weights import tuning_name
+from quartet.training.tuning import TuningSettings
+
+#: By split, the questions and what is said of them.
+PredictionsBySplit = dict[str, tuple[list[SpanQuestion], list[SpanPrediction]]]
 
 
 def squad(name: str) -> None:
@@ -27,7 +39,12 @@ def squad(name: str) -> None:
     with stage_run(params, "squad", name):
         with atomic_dir(output) as folder:
             for data in squad_sets(params, layout):
-                segmenter = punkt(params, data.train)
+                segmenter = load_segmenter(
+                    punkt_choice(params, layout),
+                    "english",
+                    partial(passages, data.train),
+                    curated=params.segmentation.curated,
+                )
                 second = params.tasks[data.name].format == "squad2"
                 for model in trained_models(params, name):
                     for reading, positions in readings(params.squad, model.card.model, order_differs=False):
@@ -53,6 +70,45 @@ def squad(name: str) -> None:
                             say(f"{shown}: F1 {100 * measures['f1'].value:.1f} %")
         write_results(layout.rows("squad", name), rows)
     keep_only(kept)
+
+
+def tune_and_answer(
+    params: Params,
+    layout: Layout,
+    model: LanguageModel,
+    data: QuestionSet[SpanQuestion],
+    segmenter: Segmenter,
+    positions: str,
+) -> tuple[PredictionsBySplit, Path]:
+    """What a copy of the model that was tuned on the set says on each split, and where its weights are kept."""
+    settings = params.squad
+    reading = SpanReading(
+        max_length=settings.max_length,
+        stride=settings.stride,
+        max_question=settings.max_question,
+        max_answer=settings.max_answer,
+        one_paragraph=positions == "released",
+    )
+    key = tuning_name(
+        span_qa.__name__,
+        settings.decisive,
+        data.train,
+        *(model.fingerprint, model.seed, positions, segmenter.provenance),
+    )
+    weights = layout.resume(f"squad/{model.name}", model.seed) / f"{key}.safetensors"
+    windows, cut = question_windows(model, data.train, reading, segmenter.spans)
+    say(
+        f"{data.name}: {len(data.train):,} questions in {len(windows):,} windows; {cut.questions:,} questions lost "
+        f"their end, {cut.lost:,} answers have no token, {cut.split:,} are whole in no window"
+    )
+    with bar(f"{model.name} on {data.name}: steps of tuning") as shown:
+        reader = tuned_reader(model, windows, TuningSettings.of(settings, model.seed), weights, shown.set)
+    found: PredictionsBySplit = {}
+    for split, questions in data.judged.items():
+        asked, _ = question_windows(model, questions, reading, segmenter.spans)
+        with bar(f"{model.name} on {data.name} {split}: windows", len(asked)) as shown:
+            found[split] = (questions, answer(reader, questions, asked, reading, shown.advance))
+    return found, weights
 
 
 if __name__ == "__main__":

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.question_tuning import readings
-from pipeline.questions import evenly_spread, split_by_article
+from pipeline.questions import evenly_spread, readings, split_by_article
 from quartet.config.evaluation import AttentionSettings
 from quartet.config.finetuning import RaceSettings, SquadSettings
 from quartet.config.loading import checked
