@@ -12,8 +12,9 @@ import torch
 import quartet
 from quartet.data.batch import Row
 from quartet.errors import InputError
+from quartet.scoring.device import LOGIT_BUDGET, ON_GPU, TOKEN_BUDGET, logit_budget, token_budget
 from quartet.scoring.language_model import LanguageModel
-from quartet.scoring.network_reader import ON_GPU, TOKEN_BUDGET, Layer, token_budget
+from quartet.scoring.network_reader import Layer
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.models.shapes import KINDS
@@ -53,6 +54,8 @@ def test_a_folder_opens_in_bf16(small_corpus: Small, tmp_path: Path) -> None:
 def test_a_gpu_is_given_more_at_once() -> None:
     assert token_budget("cpu") == TOKEN_BUDGET
     assert token_budget("cuda") == token_budget("cuda:1") == ON_GPU * TOKEN_BUDGET
+    assert logit_budget("cpu") == LOGIT_BUDGET
+    assert logit_budget("cuda") == ON_GPU * LOGIT_BUDGET
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from quartet.errors import InputError
 from quartet.hugging_face import _check_belongs
-from quartet.scoring import hf_body_and_head, pretrained_inputs
+from quartet.scoring import device, hf_body_and_head
 from quartet.scoring.pretrained_lm import PretrainedLM, load_pretrained
 from quartet.scoring.windows import even_parts, full_parts
 from tests.bert import TEXTS, save_bert, save_bert_tokenizer, save_byte_level, transformers
@@ -103,8 +104,8 @@ def test_small_budgets_change_nothing(
     models: dict[str, PretrainedLM], kind: str, masked: bool, budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = models[kind].token_logprobs(TEXTS, masked)
-    monkeypatch.setattr(pretrained_inputs, "TOKEN_BUDGET", budget)
-    monkeypatch.setattr(hf_body_and_head, "LOGIT_BUDGET", 7 * budget)
+    monkeypatch.setattr(device, "TOKEN_BUDGET", budget)
+    monkeypatch.setattr(device, "LOGIT_BUDGET", 7 * budget)
     found = models[kind].token_logprobs(TEXTS, masked)
     assert all(np.allclose(one, other, atol=1e-5) for one, other in zip(found, expected, strict=True))
 
@@ -113,7 +114,7 @@ def test_batches_stay_within_the_budget(
     models: dict[str, PretrainedLM], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ten texts of 70 tokens would be 700 copies at once."""
-    monkeypatch.setattr(pretrained_inputs, "TOKEN_BUDGET", 100)
+    monkeypatch.setattr(device, "TOKEN_BUDGET", 100)
     sizes: list[int] = []
     answers = hf_body_and_head.BodyAndHead.target_logprobs
 
@@ -128,6 +129,24 @@ def test_batches_stay_within_the_budget(
     assert len(sizes) > 100
 
 
+def test_a_gpu_reads_more_at_once(models: dict[str, PretrainedLM], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device, "TOKEN_BUDGET", 100)
+    texts = [" ".join(TEXTS[0].split()[:3])] * 200
+    for model in models.values():
+        sizes = {}
+        for where in ("cpu", "cuda"):
+            inputs = replace(model.inputs, device=where)
+            windows = inputs.windows(model.tokenizer(texts, add_special_tokens=False)["input_ids"])
+            bases = np.cumsum([0, *(len(window) + len(inputs.closing) for window in windows)])
+            read = [
+                inputs.intact(windows, bases),
+                *([inputs.each_hidden(windows, bases)] if model.masks else []),
+            ]
+            sizes[where] = [max(each.ids_BT.size for each in batches) for batches in read]
+        for few, many in zip(sizes["cpu"], sizes["cuda"], strict=True):
+            assert few <= 100 < many <= 100 * device.ON_GPU
+
+
 @pytest.mark.parametrize("kind", [*MASKED, *CAUSAL])
 def test_an_unknown_architecture_is_read_as_a_whole(
     models: dict[str, PretrainedLM], kind: str, monkeypatch: pytest.MonkeyPatch
@@ -136,7 +155,7 @@ def test_an_unknown_architecture_is_read_as_a_whole(
     assert model.body_and_head.body is not None
     expected = {masked: model.token_logprobs(TEXTS, masked) for masked in (True, False)}
     monkeypatch.setattr(model.body_and_head, "body", None)
-    monkeypatch.setattr(hf_body_and_head, "LOGIT_BUDGET", 20_000)
+    monkeypatch.setattr(device, "LOGIT_BUDGET", 20_000)
     for masked, values in expected.items():
         found = model.token_logprobs(TEXTS, masked)
         assert all(np.allclose(one, other, atol=1e-5) for one, other in zip(found, values, strict=True))

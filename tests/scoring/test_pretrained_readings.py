@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from quartet.errors import InputError
-from quartet.scoring import pretrained_inputs
+from quartet.scoring import device
 from quartet.scoring.network_reader import LAYERS, Layer
 from quartet.scoring.pretrained_lm import PretrainedLM, load_pretrained
 from quartet.scoring.windows import even_parts, full_parts
@@ -90,7 +90,7 @@ def test_small_budgets_and_other_company_change_nothing(
 ) -> None:
     model = models[kind]
     expected = {layer: model.embed(TEXTS, layer) for layer in LAYERS}
-    monkeypatch.setattr(pretrained_inputs, "TOKEN_BUDGET", 50)
+    monkeypatch.setattr(device, "TOKEN_BUDGET", 50)
     for layer, vectors in expected.items():
         assert np.allclose(model.embed(TEXTS[::-1], layer)[::-1], vectors, atol=1e-5)
     assert model.embed([]).shape == (0, 24)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from quartet.scoring import network_reader
+from quartet.scoring import device
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.network_reader import LAYERS, Layer
 from quartet.text.encoded_corpus import EncodedCorpus
@@ -102,7 +102,7 @@ def test_no_other_text_moves_a_vector_and_the_order_is_kept(
 ) -> None:
     model = random_model(kind, small_corpus[0])
     together = model.embed(TEXTS, layer)
-    monkeypatch.setattr(network_reader, "TOKEN_BUDGET", 30)
+    monkeypatch.setattr(device, "TOKEN_BUDGET", 30)
     for text, vector in zip(TEXTS, together, strict=True):
         assert np.allclose(model.embed([text], layer)[0], vector, atol=1e-5)
     assert together[TEXTS.index("")].any() == (layer in ("first", "last")), "special tokens alone"

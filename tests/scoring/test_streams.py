@@ -14,7 +14,7 @@ from quartet.data.batch import Row
 from quartet.data.segments import SegmentedTokens
 from quartet.data.streams import StreamSource
 from quartet.errors import InputError
-from quartet.scoring import network_reader
+from quartet.scoring import device
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer
@@ -144,7 +144,7 @@ def test_scores_do_not_depend_on_what_is_read_beside(
     model = random_model(kind, small_corpus[0])
     corpus = small_corpus[1]["train"]
     expected = model.corpus_logprobs(corpus)
-    monkeypatch.setattr(network_reader, "TOKEN_BUDGET", budget)
+    monkeypatch.setattr(device, "TOKEN_BUDGET", budget)
     for found, values in zip(model.corpus_logprobs(corpus), expected, strict=True):
         assert np.abs(found - values).max() < 1e-5
 

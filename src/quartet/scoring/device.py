@@ -1,10 +1,29 @@
-"""Whether a device can be used here."""
+"""Whether a device can be used here, and how much of a text it reads at once."""
 
 from __future__ import annotations
 
 import torch
 
 from quartet.errors import InputError
+
+#: What is held at once on a CPU: tokens in a network, padding and memory included, and logits (tokens x vocabulary).
+TOKEN_BUDGET, LOGIT_BUDGET = 8192, 1 << 24
+#: How many times as much fills a GPU: one layer of 4,096 inner units has a gigabyte of such tokens.
+ON_GPU = 8
+
+
+def token_budget(device: str) -> int:
+    """Tokens that a network holds at once on a device."""
+    return TOKEN_BUDGET * _times(device)
+
+
+def logit_budget(device: str) -> int:
+    """Logits that are held at once on a device."""
+    return LOGIT_BUDGET * _times(device)
+
+
+def _times(device: str) -> int:
+    return ON_GPU if device.startswith("cuda") else 1
 
 
 def check_device(device: str) -> None:

@@ -16,12 +16,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.errors import InputError
+from quartet.scoring.device import logit_budget
 from quartet.scoring.last_layer import at_places, last_layer
 from quartet.scoring.network_reader import Layer
 from quartet.scoring.patched_module import path_of, sets_positions, with_forward, with_own_positions
-
-#: Logits (tokens x vocabulary) that are held at once.
-LOGIT_BUDGET = 1 << 24
 
 #: Tokens of the sample on which a model is tried, and how far two ways to the same logits may be apart.
 SAMPLE, TOLERANCE = 6, 1e-4
@@ -67,7 +65,7 @@ class BodyAndHead:
         if self.body is None:
             return self._whole(ids_BT, real_BT, rows_N, columns_N, targets_N)
         output, wanted_ND = self._represented(self.body, ids_BT, real_BT, rows_N, columns_N)
-        step = max(1, LOGIT_BUDGET // self.vocabulary)
+        step = max(1, logit_budget(self.device.type) // self.vocabulary)
         parts = [
             _at_targets(self._head(self.body, output, wanted_ND[at : at + step]), targets_N[at : at + step])
             for at in range(0, len(targets_N), step)
@@ -142,7 +140,7 @@ class BodyAndHead:
         self, ids_BT: Tensor, real_BT: Tensor | None, rows_N: Tensor, columns_N: Tensor, targets_N: Tensor
     ) -> Tensor:
         """The same through the logits of all tokens, a bounded number of rows at a time."""
-        step = max(1, LOGIT_BUDGET // (self.vocabulary * ids_BT.shape[1]))
+        step = max(1, logit_budget(self.device.type) // (self.vocabulary * ids_BT.shape[1]))
         parts, model = [], self._runnable(self.model)
         for at in range(0, len(ids_BT), step):
             part = slice(at, at + step)

@@ -25,7 +25,7 @@ from quartet.models.checkpoint import TOKENIZER, WEIGHTS, ModelCard, load_card, 
 from quartet.models.network import Network
 from quartet.models.transformer_xl import TransformerXL
 from quartet.objectives import OBJECTIVES
-from quartet.scoring.device import check_device
+from quartet.scoring.device import check_device, logit_budget
 from quartet.scoring.network_reader import LAYERS, Layer, NetworkReader
 from quartet.scoring.text_means import Progress, TextMeans
 from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_tokenizer
@@ -34,8 +34,6 @@ from quartet.text.tokenizer import TextTokenizer
 
 #: Of the products: ``bf16`` is quicker on a GPU, and less exact (docs/gpu.md).
 Precision = Literal["fp32", "bf16"]
-#: Logits (tokens x vocabulary) that are held at once.
-LOGIT_BUDGET = 1 << 24
 
 
 class LanguageModel(ScoresTexts):
@@ -274,7 +272,7 @@ class LanguageModel(ScoresTexts):
     @torch.inference_mode()
     def _target_logprobs(self, vectors_ND: Tensor, targets_N: Tensor) -> Tensor:
         """log softmax at the targets, holding a bounded number of logits at a time."""
-        step = max(1, LOGIT_BUDGET // self.tokenizer.vocab_size)
+        step = max(1, logit_budget(self.device) // self.tokenizer.vocab_size)
         parts = [
             self.network.target_logprobs(vectors_ND[at : at + step], targets_N[at : at + step])
             for at in range(0, len(targets_N), step)

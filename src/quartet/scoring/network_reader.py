@@ -15,6 +15,7 @@ from quartet.data.streams import lay_out
 from quartet.models.network import Memory, Network
 from quartet.models.transformer_xl import TransformerXL
 from quartet.objectives.base import Objective
+from quartet.scoring.device import token_budget
 from quartet.scoring.windows import batches_within, cut_windows
 from quartet.text.tokenizer import TextTokenizer, is_own
 
@@ -25,15 +26,6 @@ Layer = Literal["context", "embed", "table", "first", "last"]
 LAYERS: tuple[Layer, ...] = get_args(Layer)
 #: ``predict``: the states that predict each token.
 WantedVectors = Literal["predict"] | Layer
-
-#: Tokens, padding and memory included, that a network holds at once, and how many times as many on a GPU, which they
-#: are to fill: one layer of 4,096 inner units then has a gigabyte of them.
-TOKEN_BUDGET, ON_GPU = 8192, 8
-
-
-def token_budget(device: str) -> int:
-    """Tokens that a network holds at once on a device."""
-    return TOKEN_BUDGET * (ON_GPU if device.startswith("cuda") else 1)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from quartet.data.batch import Row
-from quartet.scoring.network_reader import TOKEN_BUDGET, Layer
+from quartet.scoring.device import token_budget
+from quartet.scoring.network_reader import Layer
 from quartet.scoring.windows import TextWindow, batches_within, cut_windows
 
 
@@ -54,6 +55,7 @@ class PretrainedInputs:
         mask_id: of the token that hides another; None: the model is causal.
         pad_id: of what fills a batch; 0 will do where the tokenizer has none, for no output sees it.
         room: tokens of a text that fit into an input.
+        device: that reads the inputs.
     """
 
     before: list[int]
@@ -62,6 +64,7 @@ class PretrainedInputs:
     mask_id: int | None
     pad_id: int
     room: int
+    device: str
 
     @property
     def causal(self) -> bool:
@@ -117,7 +120,7 @@ class PretrainedInputs:
     ) -> Iterator[tuple[list[TextWindow], np.ndarray, np.ndarray | None]]:
         """Windows of like length, their inputs (B, T) between the special tokens, and which tokens are real (B, T)."""
         specials = len(self.before) + len(after)
-        for group in batches_within(windows, TOKEN_BUDGET, specials=specials):
+        for group in batches_within(windows, token_budget(self.device), specials=specials):
             width = len(group[0]) + specials  # the longest comes first
             ids_BT = np.full((len(group), width), self.pad_id, dtype=np.int64)
             real_BT = np.zeros(ids_BT.shape, dtype=bool)
@@ -140,7 +143,7 @@ class PretrainedInputs:
             starts_W = np.array([bases[window.text] + window.start for window in group])
             texts_W = np.array([window.text for window in group])
             copies = length * len(group)
-            step = max(1, TOKEN_BUDGET // inputs_WT.shape[1])
+            step = max(1, token_budget(self.device) // inputs_WT.shape[1])
             for at in range(0, copies, step):
                 which_N, places_N = np.divmod(np.arange(at, min(at + step, copies)), length)
                 rows_N, columns_N = np.arange(len(which_N)), len(self.before) + places_N

@@ -80,6 +80,7 @@ class PretrainedLM(ScoresTexts):
             mask_id=tokenizer.mask_token_id if self.masks else None,
             pad_id=tokenizer.pad_token_id or 0,
             room=_longest_input(model, tokenizer) - len(before) - len(after),
+            device=next(model.parameters()).device.type,
         )
         if self.inputs.room < SAMPLE:
             raise InputError(

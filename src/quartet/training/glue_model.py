@@ -17,8 +17,8 @@ from quartet.config.finetuning import Pooling
 from quartet.data.batch import Batch, Row, Tensors, collate
 from quartet.errors import InputError
 from quartet.kernels.dropout import Dropout
+from quartet.scoring.device import token_budget
 from quartet.scoring.language_model import LanguageModel
-from quartet.scoring.network_reader import token_budget
 from quartet.scoring.windows import TextWindow, batches_within
 from quartet.text.tokenizer import is_own
 from quartet.training.tuning import TaskModel, TuningSettings, seed_new_layers, tune

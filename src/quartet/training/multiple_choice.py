@@ -20,8 +20,8 @@ from quartet.data.joined_texts import join_texts
 from quartet.data.passages import Passage, Spans, in_paragraph, read_passages, sentence_row
 from quartet.data.question_windows import SPECIALS
 from quartet.kernels.dropout import Dropout
+from quartet.scoring.device import token_budget
 from quartet.scoring.language_model import LanguageModel
-from quartet.scoring.network_reader import token_budget
 from quartet.tasks.race.data import ChoiceQuestion
 from quartet.training.special_tokens import frame
 from quartet.training.tuned_weights import load_or_train

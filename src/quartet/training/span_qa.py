@@ -19,8 +19,8 @@ from torch.nn import functional as F
 from quartet.data.batch import Batch, Tensors, collate
 from quartet.data.passages import Spans, read_passages
 from quartet.data.question_windows import SPECIALS, QuestionWindow, windows
+from quartet.scoring.device import token_budget
 from quartet.scoring.language_model import LanguageModel
-from quartet.scoring.network_reader import token_budget
 from quartet.tasks.squad.data import SpanQuestion
 from quartet.tasks.squad.metrics import SpanPrediction
 from quartet.training.special_tokens import frame

@@ -16,7 +16,7 @@ import pytest
 import torch
 
 from quartet.config.training import TrainingConfig
-from quartet.scoring import network_reader
+from quartet.scoring import device
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.fit import TrainedNetwork, fit
@@ -86,7 +86,7 @@ def test_threads_and_batch_sizes_change_scores_by_rounding(
         expected = model.token_logprobs(TEXTS * 4)
     for count in (1, 2):
         for budget in (1, 100, 100_000):
-            monkeypatch.setattr(network_reader, "TOKEN_BUDGET", budget)
+            monkeypatch.setattr(device, "TOKEN_BUDGET", budget)
             with threads(count):
                 found = model.token_logprobs(TEXTS * 4)
             for one, other in zip(found, expected, strict=True):
