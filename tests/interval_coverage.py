@@ -82,7 +82,7 @@ def documents(rng: Rng, n: int, resamples: int) -> dict[str, Measure]:
         worse, [20] * len(owners), False, resamples, int(rng.integers(1 << 30)), owners.tolist()
     )
     return {
-        "perplexity a token, documents": found["ppl"],
+        "perplexity per token, documents": found["ppl"],
         "mean of the sentences' perplexities, documents": found["ppl-mean"],
         "median of the sentences' perplexities, documents": found["ppl-median"],
         "difference in loss, documents": gain(
