@@ -16,6 +16,8 @@ from quartet.results import system_name
 
 #: As many systems as a sentence names.
 FEW = 6
+#: How a system lies to another, by `apart`.
+SIDES = {1: "above", -1: "below", 0: "not shown to differ from"}
 
 
 def sentences(report: Report, name: str, spec: FindingSpec) -> list[str]:
@@ -156,11 +158,7 @@ def family(report: Report, table: str, spec: FindingSpec) -> Iterator[str]:
             for theirs, mlm in models.items()
             if (lae.objective, mlm.objective) == ("lae", "mlm")
             and (lae.reads, lae.segment_aware) == (mlm.reads, mlm.segment_aware)
-            for verdict in (
-                {1: "above", -1: "below", 0: "not shown to differ from"}[
-                    apart(cells[ours].bounds, cells[theirs].bounds)
-                ],
-            )
+            for verdict in (SIDES[apart(cells[ours].bounds, cells[theirs].bounds)],)
         ]
         if parts and split != "dev":
             yield f"{words}: {listing(parts)}."
@@ -177,8 +175,7 @@ def reading(report: Report, table: str, spec: FindingSpec) -> Iterator[str]:
                 for other in spec.against:
                     theirs = cells.get(system_name(report.model(system), other))
                     if theirs:
-                        verdict = {1: "above", -1: "below", 0: "not shown to differ from"}
-                        text += f", {verdict[apart(cell.bounds, theirs.bounds)]} `{other}`"
+                        text += f", {SIDES[apart(cell.bounds, theirs.bounds)]} `{other}`"
                 parts.append(text)
         if parts:
             yield f"{words}: {'; '.join(parts)}."

@@ -51,6 +51,11 @@ def milliseconds(number: float) -> str:
     return f"{number:,.{2 if number < 10 else 1 if number < 100 else 0}f}"
 
 
+def ratio(number: float) -> str:
+    """Two decimals below 10, one above."""
+    return fixed(2 if number < 10 else 1)(number)
+
+
 def millions(number: float) -> str:
     """A count in millions ("1.25 M"), or in full below 100,000."""
     return f"{number / 1e6:,.2f} M" if number >= 1e5 else count(number)

@@ -63,6 +63,10 @@ class PublishedTable:
         index = self.columns.index(column)
         return self.rows[system][index] if system in self.rows else None
 
+    def column(self, name: str) -> dict[str, float]:
+        """The numbers of a column by system, of those that have one."""
+        return {system: value for system in self.rows if (value := self.get(system, name)) is not None}
+
 
 @dataclass(frozen=True)
 class PublishedFigures:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from quartet.report.cells import Cell, interval
 from quartet.report.facts import RunFacts
-from quartet.report.numbers import NONE, Number, fixed, general, listing, milliseconds
+from quartet.report.numbers import NONE, Number, fixed, general, listing, milliseconds, ratio
 from quartet.report.published import published_figures
 from quartet.report.run_report import Report, code, grid, paper_table
+from quartet.report.spec import sections
 from quartet.results import ONE_BY_ONE, system_name
 
 TABLE = "runtime"
@@ -38,12 +39,6 @@ OVER = "over-"
 #: The objectives of models that the facts do not list.
 OBJECTIVES = {"tta": "lae", "bilm": "mlm", "unilm": "clm", "hf-bert": "mlm"}
 growth = fixed(2)
-INTERVAL = "95 % interval of the median, or as near as so few repeats allow"
-
-
-def times(ratio: float) -> str:
-    """Two decimals below 10, one above."""
-    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}"
 
 
 @dataclass(frozen=True)
@@ -75,8 +70,8 @@ class TimeRatio:
     @property
     def text(self) -> str:
         """The ratio with its interval, where it has one."""
-        bounds = f" {interval(self.cell.bounds, times)}" if self.cell.bounds else ""
-        return times(self.cell.value) + bounds
+        bounds = f" {interval(self.cell.bounds, ratio)}" if self.cell.bounds else ""
+        return ratio(self.cell.value) + bounds
 
 
 def block(report: Report) -> list[str]:
@@ -182,7 +177,7 @@ def _of_device(report: Report, device: str) -> list[str]:
     ]
     lines += _in_full(report, lengths[words], split, device, spans)
     lines += [
-        *report.caption(INTERVAL, "repeats (of b: lengths)"),
+        *report.caption(sections()[TABLE].interval, "repeats (of b: lengths)"),
         "Of a ratio it is a bootstrap interval over the rounds, of b that of the least-squares slope. For the other "
         "lengths the intervals of the times are in the picture, those of the ratios in timings.jsonl.",
         "",
@@ -198,7 +193,7 @@ def _of_device(report: Report, device: str) -> list[str]:
                 "",
             ]
             lines += _in_full(report, dataset, split, device, [])
-            lines += report.caption(INTERVAL, "repeats")
+            lines += report.caption(sections()[TABLE].interval, "repeats")
     return lines
 
 
@@ -207,7 +202,7 @@ def _in_full(report: Report, dataset: str, split: str, device: str, spans: list[
     columns = [
         RuntimeColumn("ms", milliseconds, dataset, "ms"),
         RuntimeColumn("interquartile range", milliseconds, dataset, "ms-iqr"),
-        *(RuntimeColumn(f"times {code(lae)}'s", times, dataset, OVER + lae) for lae in _bases(report, split)),
+        *(RuntimeColumn(f"times {code(lae)}'s", ratio, dataset, OVER + lae) for lae in _bases(report, split)),
         *(RuntimeColumn(f"b, {span.replace('-', ' ')}", growth, span, "exponent") for span in spans),
     ]
     paper = "" if LIST.fullmatch(dataset) else device
@@ -260,7 +255,7 @@ def _ratio_table(report: Report, lengths: dict[int, str], split: str, device: st
     for name in names:
         entries = [found[name].cell.value if name in found else None for found in by_length]
         first = next(found[name] for found in by_length if name in found)
-        shown = [NONE if one is None else times(one) for one in entries]
+        shown = [NONE if one is None else ratio(one) for one in entries]
         rows.append([name, *shown, _paper_ratio(first.task, device)])
     table, where = paper_table(PAPER[device])
     lines = [

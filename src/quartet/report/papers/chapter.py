@@ -12,7 +12,7 @@ from quartet.report.papers.exhibit import Exhibit, exhibits
 from quartet.report.papers.exhibits import ours
 from quartet.report.papers.series import Contrast, Series
 from quartet.report.published import PublishedTable, published_figures
-from quartet.report.run_report import Report, anchor, code, grid
+from quartet.report.run_report import Report, anchor, code, grid, paper_table
 
 INTRODUCTION = [
     "Each table and figure of results in the two papers: what the paper reads from it, whether our figures bear that "
@@ -114,7 +114,7 @@ def body(report: Report, exhibit: Exhibit) -> list[str]:
     else:
         lines += [f"{NOT_RUN} {how(exhibit)}", ""]
     for name in exhibit.tables:
-        lines += _printed(exhibit, published_figures().tables[name])
+        lines += _printed(exhibit, *paper_table(name))
     return lines
 
 
@@ -219,7 +219,7 @@ def _scales(report: Report, found: Sequence[Series]) -> Iterator[str]:
                 yield from (row.scale for row in cell.rows if "parameters" in row.scale)
 
 
-def _printed(exhibit: Exhibit, table: PublishedTable) -> list[str]:
+def _printed(exhibit: Exhibit, table: PublishedTable, where: str) -> list[str]:
     """The table as the paper prints it."""
     columns = [_as_printed(column) for column in zip(*table.rows.values(), strict=True)]
     rows = [
@@ -227,7 +227,6 @@ def _printed(exhibit: Exhibit, table: PublishedTable) -> list[str]:
         for system, *entries in zip(table.rows, *columns, strict=True)
         if exhibit.has(system)
     ]
-    where = f"{published_figures().papers[table.paper].name}, {table.place}"
     return [
         f"As printed ({where}; {table.title}; {table.unit}):",
         "",

@@ -62,7 +62,7 @@ def wikitext(report: Report) -> list[Series]:
 def positions(report: Report) -> list[Series]:
     """Table 2: by the positions that a model sees, one index and exact offsets throughout."""
     table = published_figures().tables["segatron-position-ablation"]
-    printed = {row: value for row in table.rows if (value := table.get(row, "ppl")) is not None}
+    printed = table.column("ppl")
     found = []
     for dataset, split in report.groups(losses.TABLE):
         ours: dict[str, Cell] = {}

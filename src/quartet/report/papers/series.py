@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from quartet.report.cells import Bounds, Cell, apart, interval
-from quartet.report.numbers import NONE, Number, fixed
+from quartet.report.numbers import NONE, Number, ratio, signed_points
 
 ContrastKind = Literal["difference", "relative", "ratio"]
 #: A value and its interval.
@@ -154,13 +154,7 @@ class Contrast:
         return first / second if self.kind == "ratio" else 100 * (first / second - 1)
 
     def _number(self, series: Series) -> Number:
-        if self.kind == "difference":
-            return series.signed
-        return (
-            fixed(1, sign=True)
-            if self.kind == "relative"
-            else lambda value: fixed(2 if value < 10 else 1)(value)
-        )
+        return {"difference": series.signed, "relative": signed_points, "ratio": ratio}[self.kind]
 
 
 def scaled(cell: Cell, factor: float) -> FigureLevel:

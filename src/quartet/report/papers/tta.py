@@ -63,7 +63,7 @@ def _reranked(report: Report, metric: str, name: str, known: dict[str, str], oth
                 ours_on=f"{code(dataset)} test, {LIST_METRICS[metric].unit}",
                 printed_on=f"{table.title}: {column}",
                 ours=_named(report, ours, table, trained),
-                printed=_column(table, column) | printed,
+                printed=table.column(column) | printed,
                 number=wer,
                 signed=difference,
                 same=dataset in known,
@@ -81,10 +81,6 @@ def _named(report: Report, cells: dict[str, Cell], table: PublishedTable, more: 
     """
     named = {"ngram" if system in report.facts.ngrams else system: cell for system, cell in cells.items()}
     return {row: named[row] for row in (*table.rows, *more) if row in named}
-
-
-def _column(table: PublishedTable, column: str) -> dict[str, float]:
-    return {row: value for row in table.rows if (value := table.get(row, column)) is not None}
 
 
 def stsb(report: Report) -> list[Series]:
@@ -152,7 +148,7 @@ def perplexities(report: Report) -> list[Series]:
                     ours_on=f"{code(dataset)} {split}, {column} (pseudo-)perplexity a token",
                     printed_on=f"{table.title}, {column}",
                     ours=present(cells.items()),
-                    printed=_column(table, column),
+                    printed=table.column(column),
                     number=perplexity,
                     signed=signed_points,
                     compared=column == "median",
