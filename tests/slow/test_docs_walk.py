@@ -10,7 +10,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from quartet.config.loading import read_yaml
+from tests import quick_dvc
 from tests.committed import copy_project
 from tests.documents import FENCE, lines_of
 from tests.edit_matrix import replace_scripts
@@ -52,6 +52,7 @@ class Walk:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.path = quick_dvc.put_first_in_path(folder.with_name("bin"))
         copy_project(folder, "tests/", "weights/", "reports/small")
         replace_scripts(folder, SCRIPT)
         (folder / "dvc.lock").unlink()
@@ -96,7 +97,7 @@ class Walk:
     def run(self, line: str) -> str:
         """What a line of the shell says; it must not fail."""
         environment = os.environ | {
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": self.path,
             "PYTHONPATH": str(self.folder / "src"),
             "DVC_NO_ANALYTICS": "1",
         }
