@@ -48,7 +48,7 @@ def threads(count: int) -> Iterator[None]:
 def trained(corpus: Small, kind: str, resume: Path) -> TrainedNetwork:
     tokenizer, splits = corpus
     config = small(**{**KINDS[kind], **SIZES, "dropout": 0.1})
-    training = TrainingConfig(steps=20, batch_size=16, learning_rate=1e-3, validate_every=5)
+    training = TrainingConfig(steps=10, batch_size=16, learning_rate=1e-3, validate_every=5)
     return fit(config, training, tokenizer, splits["train"], splits["valid"], seed=7, resume=resume)
 
 
@@ -84,10 +84,9 @@ def test_threads_and_batch_sizes_change_scores_by_rounding(
     model = random_model(kind, small_corpus[0], init_std=0.1, **SIZES)
     with threads(1):
         expected = model.token_logprobs(TEXTS * 4)
-    for count in (1, 2):
-        for budget in (1, 100, 100_000):
-            monkeypatch.setattr(device, "TOKEN_BUDGET", budget)
-            with threads(count):
-                found = model.token_logprobs(TEXTS * 4)
-            for one, other in zip(found, expected, strict=True):
-                assert np.abs(one - other).max(initial=0.0) < ROUNDING, (count, budget)
+    for count, budget in ((1, 1), (1, 100), (2, 100_000)):  # only large batches are shared among threads
+        monkeypatch.setattr(device, "TOKEN_BUDGET", budget)
+        with threads(count):
+            found = model.token_logprobs(TEXTS * 4)
+        for one, other in zip(found, expected, strict=True):
+            assert np.abs(one - other).max(initial=0.0) < ROUNDING, (count, budget)

@@ -41,20 +41,25 @@ def shell(command: str, folder: Path, **environment: str) -> subprocess.Complete
     )
 
 
+#: What a command reads or writes -> what it says. Buffers matter where it writes.
+READS = {
+    "quartet score <&-": "/dev/stdin is closed",
+    "quartet embed --model . <&-": "/dev/stdin is closed",
+    "quartet score - <&-": "/dev/stdin is closed",
+    "quartet rescore --nbest - --lm-weight 0 --out o <&-": "/dev/stdin is closed",
+}
+WRITES = {
+    "quartet score texts >&-": "/dev/stdout is closed",
+    f"{COMPARE} >&-": "/dev/stdout is closed",
+    f"{COMPARE} > /dev/full": "No space left on device",
+    f"{COMPARE} --json > /dev/full": "/dev/stdout: cannot be written (No space left on device)",
+}
+
+
 @pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        ("quartet score <&-", "/dev/stdin is closed"),
-        ("quartet embed --model . <&-", "/dev/stdin is closed"),
-        ("quartet score - <&-", "/dev/stdin is closed"),
-        ("quartet rescore --nbest - --lm-weight 0 --out o <&-", "/dev/stdin is closed"),
-        ("quartet score texts >&-", "/dev/stdout is closed"),
-        (f"{COMPARE} >&-", "/dev/stdout is closed"),
-        (f"{COMPARE} > /dev/full", "No space left on device"),
-        (f"{COMPARE} --json > /dev/full", "/dev/stdout: cannot be written (No space left on device)"),
-    ],
+    ("command", "said", "buffers"),
+    [(*case, "") for case in (READS | WRITES).items()] + [(*case, "1") for case in WRITES.items()],
 )
-@BUFFERS
 def test_one_line_and_code_two(command: str, said: str, buffers: str, folder: Path) -> None:
     done = shell(command, folder, PYTHONUNBUFFERED=buffers)
     (line,) = done.stderr.decode().splitlines()

@@ -53,7 +53,7 @@ LONGROPE = {
 }
 
 
-def drawn_texts(count: int = 50) -> list[str]:
+def drawn_texts(count: int = 25) -> list[str]:
     """Texts of 0 to 8 words, and one that is longer than the inputs of the models here."""
     draw = random.Random(7)
     lengths = [50, *(draw.randint(0, 8) for _ in range(count - 1))]
