@@ -21,9 +21,10 @@ with suppress(ModuleNotFoundError):  # tests/test_gpu.py runs without it
 
 ROOT = Path(__file__).resolve().parents[1]
 
-#: Files that take minutes: where several processes share the tests, none is to wait for one of them at the end.
-LONG = frozenset(
-    {"test_tiny.py", "test_docs_walk.py", "test_dvc_runs.py", "test_kills.py", "test_mlflow_server.py"}
+#: Files that take minutes, the longest first: where several processes share the tests, none waits for one at the end.
+LONG = (
+    *("test_tiny.py", "test_dvc_runs.py", "test_edits_meanwhile.py", "test_docs_walk.py"),
+    *("test_kills.py", "test_mlflow_server.py"),
 )
 
 settings.register_profile("repeatable", deadline=None, derandomize=True, database=None)
@@ -32,7 +33,8 @@ settings.load_profile("repeatable")
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long files first, the others in their order."""
-    items.sort(key=lambda item: item.path.name not in LONG)
+    places = {name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.path.name, len(LONG)))
 
 
 @pytest.fixture(autouse=True, scope="session")

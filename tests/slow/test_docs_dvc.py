@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from pipeline.settings import read_params
+from tests import quick_dvc
 from tests.committed import copy_project
 from tests.imports import ROOT
 from tests.test_docs import of
@@ -32,7 +32,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def dvc(folder: Path, *arguments: str) -> str:
     """What a command of DVC prints; it must neither fail nor complain."""
     done = subprocess.run(
-        [sys.executable, "-m", "dvc", *arguments], cwd=folder, capture_output=True, text=True, check=False
+        [*quick_dvc.COMMAND, *arguments], cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     assert not re.search("error|warning", done.stderr, re.IGNORECASE), done.stderr

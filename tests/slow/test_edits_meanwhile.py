@@ -148,20 +148,16 @@ def test_an_edit_of_what_a_later_stage_imports_ends_that_stage(lean: Lean) -> No
     assert "up to date" in lean.run("dvc", "status")
 
 
-def test_an_edit_of_what_a_running_stage_imports_ends_that_stage(lean: Lean) -> None:
+def test_an_edit_of_what_a_running_stage_imports_ends_that_stage_and_other_edits_end_nothing(
+    lean: Lean,
+) -> None:
+    """Others: a docstring of what runs, code that no later stage imports, and settings: the next run sees them."""
     before, module = lean.lock, lean.folder / "src/quartet/text/split.py"
     code = module.read_bytes()
     status, said = lean.meanwhile(lambda: lean.add("src/quartet/text/split.py", "\nEDITED = True\n"), "repro")
     assert status and f"error: segment: stages/segment.py: {EDITED}" in said
     assert lean.lock[SEGMENT] == before[SEGMENT]
     module.write_bytes(code)
-    again = lean.repro()
-    assert {SEGMENT, "pretrain@tta", "report"} <= again and "code" not in again
-    assert "up to date" in lean.run("dvc", "status")
-
-
-def test_other_edits_end_nothing(lean: Lean) -> None:
-    """A docstring of what runs, code that no later stage imports, and settings: the next run sees them."""
 
     def edit() -> None:
         lean.add("src/quartet/text/split.py", '"""The end."""\n')
@@ -170,10 +166,12 @@ def test_other_edits_end_nothing(lean: Lean) -> None:
 
     status, said = lean.meanwhile(edit, "repro")
     assert not status and {SEGMENT, "pretrain@tta", "report"} <= ran(said)
+    assert "code" not in ran(said), "the edit was taken back"
     noted = lean.lock[PERPLEXITY]["params"]["artifacts/settings.json"]
     assert noted["bootstrap"] == 100
     after = lean.repro()
     assert {"code", "settings", PERPLEXITY} <= after and not {SEGMENT, "pretrain@tta"} & after
+    assert "up to date" in lean.run("dvc", "status")
 
 
 def test_an_experiment_is_recorded_with_its_own_settings(lean: Lean) -> None:
