@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from tests import quick_dvc
@@ -37,18 +37,27 @@ for out in json.loads(pathlib.Path("outs.json").read_text())[name]:
 REAL = ("settings", "tasks")
 
 
-def replace_scripts(folder: Path, script: str) -> None:
+def replace_scripts(folder: Path, script: str, real: Collection[str] = REAL) -> None:
     """Let the dvc.yaml of a folder run this script, with a stage's name and its arguments, in the place of all others.
 
-    `REAL` stages are what they are, and so is `code`, which reads the imports of the scripts.
+    `real` stages are what they are, and so is `code`, which reads the imports of the scripts.
     """
 
     def command(found: re.Match[str]) -> str:
-        return found[0] if found[1] in REAL else f"python fake.py {found[1].replace('_', '-')}"
+        return found[0] if found[1] in real else f"python fake.py {found[1].replace('_', '-')}"
 
     text = (folder / "dvc.yaml").read_text(encoding="utf-8")
     (folder / "dvc.yaml").write_text(re.sub(r"python -m stages\.(\w+)", command, text), encoding="utf-8")
     (folder / "fake.py").write_text(script, encoding="utf-8")
+
+
+def note_outs(folder: Path) -> None:
+    """Tell the script what each stage writes."""
+    from dvc.repo import Repo
+
+    with Repo(folder) as repo:
+        outs = {stage.name: [out.def_path for out in stage.outs] for stage in repo.index.stages}
+    (folder / "outs.json").write_text(json.dumps(outs))
 
 
 class Pipeline:
@@ -115,12 +124,8 @@ class Pipeline:
 
     def note_outs(self) -> None:
         """Tell the scripts what they write: params.yaml decides it."""
-        from dvc.repo import Repo
-
         self.noted = (self.folder / "params.yaml").read_text(encoding="utf-8")
-        with Repo(self.folder) as repo:
-            outs = {stage.name: [out.def_path for out in stage.outs] for stage in repo.index.stages}
-        (self.folder / "outs.json").write_text(json.dumps(outs))
+        note_outs(self.folder)
 
     def repro(self) -> set[str]:
         """Bring everything up to date; returns the stages that ran."""
