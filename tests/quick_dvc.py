@@ -30,7 +30,7 @@ def put_first_in_path(folder: Path) -> str:
     return os.pathsep.join([str(folder), str(Path(sys.executable).parent), os.environ["PATH"]])
 
 
-class _Dumper(yaml.CSafeDumper):
+class _Dumper(yaml.CSafeDumper):  # type: ignore[misc]
     """Of mappings and texts of any class, each in full."""
 
     def ignore_aliases(self, _: object) -> bool:
@@ -71,7 +71,8 @@ def install() -> None:
     def loaded(lock: Any, **options: Any) -> tuple[Any, str]:
         data = None if options else _parsed(lock.path, lock.repo.fs)
         if data is None:
-            return load(lock, **options)
+            found: tuple[Any, str] = load(lock, **options)
+            return found
         lock.validate(data, lock.relpath)
         return data, ""
 
