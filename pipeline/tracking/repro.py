@@ -33,12 +33,6 @@ def process_start() -> float:
     return float(psutil.Process().create_time())
 
 
-def of_dvc() -> str:
-    """The tag of the process of the ``dvc repro`` that runs this one; empty where DVC did not start it."""
-    process = dvc_process()
-    return "" if process is None else _tag(process)
-
-
 @dataclass(frozen=True)
 class Repro:
     """A ``dvc repro``.
@@ -55,11 +49,20 @@ class Repro:
 
 
 def current_repro() -> Repro | None:
-    """The ``dvc repro`` that runs this process; None where DVC did not start it."""
-    process = dvc_process()
-    if process is None:
+    """The ``dvc repro`` that runs this process; None where DVC did not start it.
+
+    It is the nearest ancestor for which `DVC_STAGE` is not set as it is here: the shell between is passed over.
+    """
+    stage = os.environ.get(DVC_STAGE)
+    if stage is None:
         return None
-    return Repro(_tag(process), process.create_time(), os.environ.get(DVC_EXP_NAME, ""))
+    try:
+        for ancestor in psutil.Process().parents():
+            if ancestor.environ().get(DVC_STAGE) != stage:
+                return Repro(_tag(ancestor), ancestor.create_time(), os.environ.get(DVC_EXP_NAME, ""))
+    except psutil.Error:  # it is another user's, or gone: this process was left behind
+        pass
+    return None
 
 
 def parent(store: ExperimentStore, tags: dict[str, str], of: Repro | None) -> str | None:
@@ -80,20 +83,6 @@ def parent(store: ExperimentStore, tags: dict[str, str], of: Repro | None) -> st
         {"dvc.experiment": of.experiment} if of.experiment else {}
     )
     return store.create(name, {**tags, **own})
-
-
-def dvc_process() -> psutil.Process | None:
-    """The nearest ancestor for which `DVC_STAGE` is not set as it is here: the shell between is passed over."""
-    stage = os.environ.get(DVC_STAGE)
-    if stage is None:
-        return None
-    try:
-        for ancestor in psutil.Process().parents():
-            if ancestor.environ().get(DVC_STAGE) != stage:
-                return ancestor
-    except psutil.Error:  # it is another user's, or gone: this process was left behind
-        pass
-    return None
 
 
 def mark_killed_runs(store: ExperimentStore) -> None:

@@ -23,7 +23,7 @@ from pipeline.settings import PARAMS, read_params
 from pipeline.stages import STAGES, record, stage_named
 from pipeline.tracking.instance import MetricPoint, in_words, inputs, run_name
 from pipeline.tracking.progress import say
-from pipeline.tracking.repro import DVC_EXP_NAME, of_dvc, process_start
+from pipeline.tracking.repro import DVC_EXP_NAME, Repro, current_repro, process_start
 from quartet.errors import InputError
 from quartet.files import read_json, read_jsonl, sha256, write_json, write_jsonl
 from quartet.results import Result, read_results
@@ -116,7 +116,7 @@ def stage_run(
             seconds = time.perf_counter() - clock
             code.check(stage)
             _check_experiment(params)
-            process, dvc = process_start(), of_dvc()
+            process, dvc = process_start(), current_repro()
             run.stopwatch.add(START_UP, started - process)
             if (waited := seconds_between(layout, dvc, process)) is not None:
                 run.stopwatch.add(BETWEEN, waited)
@@ -206,26 +206,22 @@ def read_timings(layout: Layout, stage: str, variant: str, content: str) -> list
     return [row for row in rows if row["content"] == content]
 
 
-def write_end(layout: Layout, of: str) -> None:
-    """Leave the time at which a stage ended for the next one of the same ``dvc repro``.
-
-    Args:
-        of: which one it is: nothing is left where it is empty.
-    """
-    if of:
-        write_json(layout.last_end, {"dvc": of, "ended": time.time()})
+def write_end(layout: Layout, of: Repro | None) -> None:
+    """Leave the time at which a stage ended for the next one of the same ``dvc repro``; nothing without one."""
+    if of is not None:
+        write_json(layout.last_end, {"dvc": of.process, "ended": time.time()})
 
 
-def seconds_between(layout: Layout, of: str, started: float) -> float | None:
+def seconds_between(layout: Layout, of: Repro | None, started: float) -> float | None:
     """From the end of the stage before to the start of this process; None where this is the first of its ``dvc repro``.
 
     Args:
         started: when this process was, in seconds since 1970.
     """
-    if not of or not layout.last_end.is_file():
+    if of is None or not layout.last_end.is_file():
         return None
     last = read_json(layout.last_end)
-    return max(0.0, started - last["ended"]) if last["dvc"] == of else None  # two clocks
+    return max(0.0, started - last["ended"]) if last["dvc"] == of.process else None  # two clocks
 
 
 def timings(layout: Layout) -> list[Result]:

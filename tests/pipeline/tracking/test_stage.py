@@ -14,6 +14,7 @@ import pytest
 from pipeline.layout import Layout
 from pipeline.settings import read_params
 from pipeline.tracking.mlflow import tracking_uri
+from pipeline.tracking.repro import Repro
 from pipeline.tracking.stage import Stopwatch, read_timings, seconds_between, stage_run, write_end
 from tests.imports import ROOT
 
@@ -86,13 +87,14 @@ def test_nothing_is_known_of_what_never_ran(tmp_path: Path) -> None:
 
 def test_between_two_stages_of_a_dvc_repro_is_what_neither_took(tmp_path: Path) -> None:
     layout = Layout("tiny", tmp_path)
-    assert seconds_between(layout, "p", 1.0) is None, "the first"
+    this, other = Repro("p", 0.0, ""), Repro("q", 0.0, "")
+    assert seconds_between(layout, this, 1.0) is None, "the first"
     before = time.time()
-    write_end(layout, "p")
-    found = seconds_between(layout, "p", time.time() + 5.0)
+    write_end(layout, this)
+    found = seconds_between(layout, this, time.time() + 5.0)
     assert found is not None and 5.0 <= found < 5.0 + time.time() - before + 0.01
-    write_end(layout, "")
-    assert seconds_between(layout, "q", 1.0) is seconds_between(layout, "", 1.0) is None, (
-        "by hand, or another one"
+    write_end(layout, None)
+    assert seconds_between(layout, other, 1.0) is seconds_between(layout, None, 1.0) is None, (
+        "another one, or by hand"
     )
-    assert seconds_between(layout, "p", before - 5.0) == 0.0
+    assert seconds_between(layout, this, before - 5.0) == 0.0

@@ -106,7 +106,7 @@ def test_who_is_alive_is_left_alone(store: ExperimentStore) -> None:
 
 def test_without_dvc_there_is_no_parent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DVC_STAGE", raising=False)
-    assert repro.dvc_process() is None
+    assert repro.current_repro() is None
 
 
 def test_experiments_in_copies_of_the_repository_log_into_the_repository(
