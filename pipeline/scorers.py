@@ -1,4 +1,8 @@
-"""What can score a text: trained models, n-gram models and those that come trained, by their names in params.yaml."""
+"""What can score a text: trained models, n-gram models and those that come trained, by their names in params.yaml.
+
+Stages of trained models alone import `pipeline.trained_models` instead: else an edit of how n-gram models or those of
+Hugging Face are opened would repeat every fine-tuning.
+"""
 
 from __future__ import annotations
 
