@@ -275,7 +275,7 @@ for number in range(int(sys.argv[2])):
         for index in range(20):
             run.metric(f"metric/{index}", float(index))
 """
-PROCESSES, RUNS = 3, 8
+PROCESSES, RUNS = 3, 20
 
 
 def test_writers_at_the_same_time_lose_nothing(
