@@ -29,8 +29,9 @@ def test_the_spans_of_a_step_are_of_like_length(small_corpus: Small, form: str) 
         pool = sorted(lengths[at : at + POOL])
         assert pool != lengths[at : at + POOL]
         assert all(max(one) <= min(other) for one, other in itertools.pairwise(pool))
-    own = [length - source.row_lengths.specials for step in lengths for length in step]
-    expected = float(source.row_lengths.own @ source.row_lengths.chances)
+    typical = source.row_lengths
+    own = [length - typical.specials for step in lengths for length in step]
+    expected = float(typical.own @ typical.chances)
     assert np.mean(own) == pytest.approx(expected, rel=0.1)
     again = open_source(config, splits["train"], tokenizer, batch_size=4, seed=3)
     assert torch.equal(again.batch(POOL + 3).ids_BT, batches[POOL + 3].ids_BT), "by its number"
