@@ -2,12 +2,14 @@
 #
 #   PYTHON=       the Python that .venv is made with (3.11)
 #   PRESET=       a name in presets/: `make repro PRESET=tiny`
+#   JOBS=         how many stages `make repro` may run at once: `make repro JOBS=1`; not set: as many as have cores
 #   JEMALLOC=     the library that allocates memory for `make repro`; empty: the C library does
 #   TORCH_INDEX=  where to take PyTorch from, e.g. https://download.pytorch.org/whl/cpu or …/cu126;
 #                 not set: where pip takes everything from
 
 PYTHON ?= python3.11
 PRESET ?=
+JOBS ?=
 TORCH_INDEX ?=
 JEMALLOC ?= $(firstword $(wildcard $(foreach folder,/usr/lib/$(shell uname -m)-linux-gnu /usr/lib64 /usr/lib, \
 	$(folder)/libjemalloc.so.2)))
@@ -66,7 +68,7 @@ $(PEERS)/.installed: benchmarks/requirements.txt
 	@touch $@
 
 repro: setup  ## raw text to report: the pipeline of params.yaml, or of PRESET=name
-	@$(PRELOAD) python -m pipeline.preset $(PRESET)
+	@$(PRELOAD) python -m pipeline.preset "$(PRESET)" $(JOBS)
 
 # For the shell: eval "$(make -s allocator)"
 allocator:  ## the exports by which jemalloc serves your own `dvc repro` too (docs/speed.md)

@@ -1,19 +1,18 @@
 """`make repro`: choose the settings, run what they change, and say where the results are.
 
-    python -m pipeline.preset [name]
+    python -m pipeline.preset [name] [jobs]
 
 Without a name params.yaml runs as it is. With one, presets/<name>.yaml becomes params.yaml first, unless that
-would lose edits.
+would lose edits. As many stages run side by side as have cores, or as many as `jobs` says.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
+from pipeline import side_by_side
 from pipeline.fetch import tree_sha256
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params
@@ -133,15 +132,7 @@ def check_inputs(params: Params) -> None:
             )
 
 
-def dvc(*arguments: str) -> None:
-    """Run a command of DVC; where it fails, leave with its code."""
-    code = subprocess.run([sys.executable, "-m", "dvc", *arguments], check=False).returncode
-    if code:
-        print("the pipeline stopped: the error is above; `make repro` goes on from there", file=sys.stderr)
-        sys.exit(code)
-
-
-def repro(name: str = "") -> None:
+def repro(name: str = "", jobs: str = "") -> None:
     """Run the pipeline of a preset (of params.yaml, if it is empty) and print where its results are."""
     if name:
         choose(name)
@@ -149,13 +140,16 @@ def repro(name: str = "") -> None:
     params = read_params(PARAMS)
     check_inputs(params)
     layout = Layout(params.experiment)
+    most = side_by_side.jobs(params, jobs)
     changed = changed_sources(params, layout)
     if changed:
-        dvc("repro", "settings")
+        side_by_side.dvc("repro", "settings")
     for stage in changed:
         print(f"{stage}: its files have changed")
-        dvc("repro", "--single-item", "--force", stage)
-    dvc("repro")
+        side_by_side.dvc("repro", "--single-item", "--force", stage)
+    if most > 1:
+        side_by_side.run(most)
+    side_by_side.dvc("repro")
     keep_lock(layout)
     print(f"report      {layout.report / 'README.md'}")
     print(f"MLflow UI   make ui   (or: mlflow ui --backend-store-uri {shown_uri()} --host 127.0.0.1)")

@@ -20,6 +20,8 @@ from quartet.user_files import flushed_stdout
 OMP_NUM_THREADS = "OMP_NUM_THREADS"
 #: DVC sets it for every command that it runs: the stage's address.
 DVC_STAGE = "DVC_STAGE"
+#: `make repro` sets it for its commands of DVC, which belong together as the stages of one `dvc repro` do: its process.
+REPRO = "QUARTET_REPRO"
 
 
 def main(function: Callable[..., None], arguments: list[str] | None = None) -> None:

@@ -55,6 +55,7 @@ class Stage:
         curve: the validation losses of its training.
         files: what of its outputs MLflow keeps beside the record.
         tag: the text of its manifest under the first name is a tag in MLflow, under the second.
+        alone: it measures time, so nothing may run beside it.
     """
 
     record: InstanceFile | None = None
@@ -68,6 +69,7 @@ class Stage:
     curve: InstanceFile | None = None
     files: InstanceFiles | None = None
     tag: tuple[str, str] | None = None
+    alone: bool = False
 
     @property
     def tunes(self) -> bool:
@@ -196,7 +198,7 @@ STAGES: dict[str, Stage] = {
     "vectors": Stage(
         sets=ON_SETS["sts"].sets, manifest=lambda layout, _, name: layout.vectors(name) / MANIFEST
     ),
-    "runtime": Stage(record=lambda layout, *_: layout.timed),
+    "runtime": Stage(record=lambda layout, *_: layout.timed, alone=True),
 }
 #: It leaves no record for others, and logs the settings that it shows. MLflow keeps its folders as folders, since the
 #: pages of the times are called as the report's own.

@@ -229,6 +229,10 @@ class ExperimentStore:
         """
         self.client.set_terminated(run_id, status, ended)
 
+    def failed(self, run_id: str) -> bool:
+        """Whether a run was closed as FAILED."""
+        return bool(self.client.get_run(run_id).info.status == "FAILED")
+
     def tagged(self, key: str, also: Mapping[str, str], running: bool = False) -> list[tuple[str, str]]:
         """(run id, value of the tag `key`) of every run that has the tags `also`, the newest first."""
         wanted = [f"tags.`{name}` = '{value}'" for name, value in also.items()]

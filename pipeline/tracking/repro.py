@@ -2,18 +2,22 @@
 
 DVC tells its commands nothing of the `dvc repro` that they belong to, and calls nobody when it ends. But it is their
 ancestor: it is found among them, and its run is made by the first of its stages and closed, again and again, by each.
+The commands of DVC that one `make repro` gives count as one.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import psutil
 
-from pipeline.run import DVC_STAGE
+from pipeline.run import DVC_STAGE, REPRO
 from pipeline.tracking.mlflow import ExperimentStore
 
 #: Set within `dvc exp run`.
@@ -35,17 +39,21 @@ def process_start() -> float:
 
 @dataclass(frozen=True)
 class Repro:
-    """A ``dvc repro``.
+    """A ``dvc repro``, or the ``make repro`` that gave it.
 
     Attributes:
         process: the tag of its process.
         started: in seconds since 1970.
         experiment: the name within ``dvc exp run``; else empty.
+        dvc: the tag of DVC's own process.
+        dvc_started: when that was.
     """
 
     process: str
     started: float
     experiment: str
+    dvc: str
+    dvc_started: float
 
 
 def current_repro() -> Repro | None:
@@ -53,16 +61,24 @@ def current_repro() -> Repro | None:
 
     It is the nearest ancestor for which `DVC_STAGE` is not set as it is here: the shell between is passed over.
     """
-    stage = os.environ.get(DVC_STAGE)
+    stage, given_by = os.environ.get(DVC_STAGE), os.environ.get(REPRO)
     if stage is None:
         return None
+    dvc = None
     try:
         for ancestor in psutil.Process().parents():
-            if ancestor.environ().get(DVC_STAGE) != stage:
-                return Repro(_tag(ancestor), ancestor.create_time(), os.environ.get(DVC_EXP_NAME, ""))
+            if dvc is None and ancestor.environ().get(DVC_STAGE) != stage:
+                dvc = ancestor
+            if dvc is not None and given_by in (None, str(ancestor.pid)):
+                return _repro(ancestor, dvc)
     except psutil.Error:  # it is another user's, or gone: this process was left behind
         pass
-    return None
+    return None if dvc is None else _repro(dvc, dvc)
+
+
+def _repro(one: psutil.Process, dvc: psutil.Process) -> Repro:
+    experiment = os.environ.get(DVC_EXP_NAME, "")
+    return Repro(_tag(one), one.create_time(), experiment, _tag(dvc), dvc.create_time())
 
 
 def parent(store: ExperimentStore, tags: dict[str, str], of: Repro | None) -> str | None:
@@ -73,16 +89,28 @@ def parent(store: ExperimentStore, tags: dict[str, str], of: Repro | None) -> st
     """
     if of is None:
         return None
-    for run_id, tag in store.tagged("process", {"stage": STAGE}):
-        if _same(tag, of.process):
-            store.resume(run_id)
-            return run_id
-    begun = datetime.fromtimestamp(of.started, UTC)
-    name = f"{STAGE} {begun:%Y-%m-%d %H:%M:%S}" + (f" {of.experiment}" if of.experiment else "")
-    own = {"stage": STAGE, "process": of.process} | (
-        {"dvc.experiment": of.experiment} if of.experiment else {}
-    )
-    return store.create(name, {**tags, **own})
+    with _others_wait():
+        for run_id, tag in store.tagged("process", {"stage": STAGE}):
+            if _same(tag, of.process):
+                store.resume(run_id)
+                return run_id
+        begun = datetime.fromtimestamp(of.started, UTC)
+        name = f"{STAGE} {begun:%Y-%m-%d %H:%M:%S}" + (f" {of.experiment}" if of.experiment else "")
+        own = {"stage": STAGE, "process": of.process} | (
+            {"dvc.experiment": of.experiment} if of.experiment else {}
+        )
+        return store.create(name, {**tags, **own})
+
+
+@contextmanager
+def _others_wait() -> Iterator[None]:
+    """Let one stage of the repository at a time look for the run above it and make it."""
+    folder = os.open(".", os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def mark_killed_runs(store: ExperimentStore) -> None:

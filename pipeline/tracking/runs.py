@@ -88,9 +88,11 @@ def live(params: Params, stage: str, variant: str, resume: Path | None) -> Itera
     except BaseException as error:
         with suppress(InputError):  # where MLflow's disk is full too, the first error is the one to tell
             store.tags(run_id, {"error": _told(error)})
-            _close(store, (run_id, parent), "FAILED")
+            store.end(run_id, "FAILED")
+            _close(store, parent, "FAILED")
         raise
-    _close(store, (run_id, parent), "FINISHED")
+    store.end(run_id, "FINISHED")
+    _close(store, parent, "FINISHED")
     if kept is not None:
         kept.unlink()
 
@@ -130,7 +132,7 @@ def tell(params: Params, rows: Sequence[Result] = ()) -> list[str]:
         made.append(name)
     if rows:
         summarise(store, params, rows, parent)
-    _close(store, (parent,), "FINISHED")
+    _close(store, parent, "FINISHED")
     return made
 
 
@@ -178,10 +180,10 @@ def _told(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:MOST_VALUE]
 
 
-def _close(store: ExperimentStore, runs: Iterable[str | None], status: str) -> None:
-    for run_id in runs:
-        if run_id is not None:
-            store.end(run_id, status)
+def _close(store: ExperimentStore, parent: str | None, status: str) -> None:
+    """Close the run of a ``dvc repro``; one in which a stage failed stays FAILED when one beside it has ended."""
+    if parent is not None and (status == "FAILED" or not store.failed(parent)):
+        store.end(parent, status)
 
 
 def _common(params: Params) -> dict[str, str]:

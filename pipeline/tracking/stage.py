@@ -118,8 +118,8 @@ def stage_run(
             _check_experiment(params)
             process, dvc = process_start(), current_repro()
             run.stopwatch.add(START_UP, started - process)
-            if (waited := seconds_between(layout, dvc, process)) is not None:
-                run.stopwatch.add(BETWEEN, waited)
+            if dvc is not None:
+                run.stopwatch.add(BETWEEN, seconds_before(layout, dvc, process))
             run.stopwatch.add(TOTAL, seconds, started=round(started, 3))
             if stage in STAGES:
                 path = record(params, stage, variant)
@@ -162,7 +162,8 @@ def _watched(params: Params, stage: str, variant: str, resume: Path | None) -> I
 # It is kept beside the artifacts, in no file that another stage depends on.
 
 #: The work of a stage instance, and what it costs beside: from the start of its process to that of its work; from its
-#: work to the end of what MLflow is told at once; and DVC's time, from the end of the stage before to its process.
+#: work to the end of what MLflow is told at once; and DVC's time, from the end of the stage before, or from its own
+#: start where this is its first, to the stage's process.
 TOTAL, START_UP, TELLING, BETWEEN = "total", "start-up", "mlflow", "dvc"
 
 
@@ -207,21 +208,20 @@ def read_timings(layout: Layout, stage: str, variant: str, content: str) -> list
 
 
 def write_end(layout: Layout, of: Repro | None) -> None:
-    """Leave the time at which a stage ended for the next one of the same ``dvc repro``; nothing without one."""
+    """Leave the time at which a stage ended for the next one of the same process of DVC; nothing without one."""
     if of is not None:
-        write_json(layout.last_end, {"dvc": of.process, "ended": time.time()})
+        write_json(layout.last_end, {"dvc": of.dvc, "ended": time.time()})
 
 
-def seconds_between(layout: Layout, of: Repro | None, started: float) -> float | None:
-    """From the end of the stage before to the start of this process; None where this is the first of its ``dvc repro``.
+def seconds_before(layout: Layout, of: Repro, started: float) -> float:
+    """DVC's time before a stage: since the end of the one before it, or, for its first, since its own start.
 
     Args:
-        started: when this process was, in seconds since 1970.
+        started: when the stage's process was, in seconds since 1970.
     """
-    if of is None or not layout.last_end.is_file():
-        return None
-    last = read_json(layout.last_end)
-    return max(0.0, started - last["ended"]) if last["dvc"] == of.process else None  # two clocks
+    last = read_json(layout.last_end) if layout.last_end.is_file() else None
+    since = last["ended"] if last is not None and last["dvc"] == of.dvc else of.dvc_started
+    return max(0.0, started - since)  # two clocks
 
 
 def timings(layout: Layout) -> list[Result]:

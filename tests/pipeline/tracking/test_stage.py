@@ -15,7 +15,7 @@ from pipeline.layout import Layout
 from pipeline.settings import read_params
 from pipeline.tracking.mlflow import tracking_uri
 from pipeline.tracking.repro import Repro
-from pipeline.tracking.stage import Stopwatch, read_timings, seconds_between, stage_run, write_end
+from pipeline.tracking.stage import Stopwatch, read_timings, seconds_before, stage_run, write_end
 from tests.imports import ROOT
 
 
@@ -87,14 +87,11 @@ def test_nothing_is_known_of_what_never_ran(tmp_path: Path) -> None:
 
 def test_between_two_stages_of_a_dvc_repro_is_what_neither_took(tmp_path: Path) -> None:
     layout = Layout("tiny", tmp_path)
-    this, other = Repro("p", 0.0, ""), Repro("q", 0.0, "")
-    assert seconds_between(layout, this, 1.0) is None, "the first"
+    this, beside = (Repro("make", 0.0, "", dvc, 100.0) for dvc in ("p", "q"))
+    assert seconds_before(layout, this, 103.0) == 3.0, "the first"
     before = time.time()
     write_end(layout, this)
-    found = seconds_between(layout, this, time.time() + 5.0)
-    assert found is not None and 5.0 <= found < 5.0 + time.time() - before + 0.01
+    assert 5.0 <= seconds_before(layout, this, time.time() + 5.0) < 5.0 + time.time() - before + 0.01
     write_end(layout, None)
-    assert seconds_between(layout, other, 1.0) is seconds_between(layout, None, 1.0) is None, (
-        "another one, or by hand"
-    )
-    assert seconds_between(layout, this, before - 5.0) == 0.0
+    assert seconds_before(layout, beside, 102.0) == 2.0, "another process of DVC's"
+    assert seconds_before(layout, this, before - 5.0) == 0.0

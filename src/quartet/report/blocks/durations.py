@@ -59,7 +59,8 @@ def block(report: Report) -> list[str]:
         lines += [
             "Where the time went, in seconds, all instances of a stage together. Start-up is from the start of the "
             "process to that of its work: imports, settings, and for what takes minutes opening MLflow. MLflow is "
-            "what it is told after the work. DVC is from the end of the stage before to the start of the process.",
+            "what it is told after the work. DVC is from the end of the stage before, or from DVC's own start, to the "
+            "start of the process. Of stages that ran side by side the sum is longer than the clock's time.",
             "",
         ]
         lines += grid(["stage", "instances", *PARTS.values()], ran)

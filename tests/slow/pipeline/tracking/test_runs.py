@@ -124,7 +124,8 @@ def test_the_runs_that_a_report_makes_are_below_its_dvc_repro(
 ) -> None:
     with stage_run(params, "rerank", "tta"):
         rows(params)
-    monkeypatch.setattr(repro, "current_repro", lambda: repro.Repro("machine:7:100.00", 100.0, "exp-a"))
+    made = repro.Repro("machine:7:100.00", 100.0, "exp-a", "machine:8:101.00", 101.0)
+    monkeypatch.setattr(repro, "current_repro", lambda: made)
     tell(params)
     child, above = sorted(runs(params), key=lambda run: run.data.tags["stage"], reverse=True)
     assert above.info.run_name == "repro 1970-01-01 00:01:40 exp-a"

@@ -1,0 +1,166 @@
+"""Stages that do not wait for each other run side by side: what `make repro` does before its `dvc repro`.
+
+DVC runs one stage after the other, but several of its commands may run at once. Here each stage that has something to
+do gets a ``dvc repro --single-item`` of its own, as soon as those that it waits for are done. Results do not depend on
+it: every stage computes with the threads that params.yaml says.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from graphlib import TopologicalSorter
+from types import MappingProxyType
+
+import psutil
+
+from pipeline.params import Params
+from pipeline.run import REPRO, choose_device
+from pipeline.stages import STAGES
+from pipeline.tracking.progress import say
+from quartet.errors import InputError
+
+#: What a stage instance of the presets sample and tiny takes of the memory at most.
+MEMORY = 2 * 2**30
+#: An edge of ``dvc dag --dot``.
+EDGE = re.compile(r'^"(.+)" -> "(.+)";$', re.MULTILINE)
+#: They are the settings that the others depend on, and take a second.
+FIRST = ("code", "settings")
+
+
+def jobs(params: Params, wanted: str = "") -> int:
+    """How many stages may run at once.
+
+    Args:
+        wanted: the user's number; empty: as many as have a core for each of their threads, and 2 GiB of memory. One
+            where a stage has all cores (``threads: 0``) or a GPU.
+
+    Raises:
+        InputError: it is no number from 1.
+    """
+    if wanted:
+        if not (wanted.isdecimal() and int(wanted)):
+            raise InputError(
+                f"JOBS={wanted}", "is no number of stages", "set a number from 1, or leave it out"
+            )
+        return int(wanted)
+    if not params.threads or choose_device(params.device) != "cpu":
+        return 1
+    cores = len(os.sched_getaffinity(0))
+    fit = int(psutil.virtual_memory().available) // MEMORY
+    return max(1, min(cores // params.threads, fit))
+
+
+def dvc(*arguments: str) -> None:
+    """Run a command of DVC; where it fails, leave with its code."""
+    _leave_on(_run(*arguments).returncode)
+
+
+def run(most: int) -> None:
+    """Bring the stages up to date that may run beside others; where one fails, let those that run end, and leave.
+
+    What must run alone, and all that waits for it, is left to ``dvc repro``.
+    """
+    changed = _changed()
+    if changed.intersection(FIRST):
+        dvc("repro", FIRST[-1])
+        changed = _changed()
+    if len(changed) < 2:
+        return
+    waits_for = stages_to_run(changed, EDGE.findall(_said("dag", "--dot")))
+    order = TopologicalSorter(waits_for)
+    order.prepare()
+    behind = {stage: len(_after(stage, waits_for)) for stage in waits_for}
+    ready: list[str] = []
+    running: dict[Future[int], str] = {}
+    failed: dict[str, int] = {}
+    begun = 0
+    with ThreadPoolExecutor(most) as pool:
+        while (order.is_active() and not failed) or running:
+            ready += order.get_ready()
+            ready.sort(key=lambda stage: -behind[stage])  # what most others wait for comes first
+            while ready and len(running) < most and not failed:
+                stage = ready.pop(0)
+                begun += 1
+                say(f"[{begun} of {len(waits_for)}] {stage}")
+                running[pool.submit(_repro_alone, stage)] = stage
+            for one in wait(running, return_when=FIRST_COMPLETED).done:
+                stage, code = running.pop(one), one.result()
+                if code:
+                    failed[stage] = code
+                    say(
+                        f"{stage} failed"
+                        + (f"; waiting for {', '.join(running.values())}" if running else "")
+                    )
+                else:
+                    order.done(stage)
+    if failed:
+        _leave_on(next(iter(failed.values())))
+
+
+def stages_to_run(changed: set[str], edges: list[tuple[str, str]]) -> dict[str, set[str]]:
+    """What changed and all that comes after it, in DVC's order, each with those among them that it waits for.
+
+    Stages that must run alone are left out, and the report and what else comes after them.
+
+    Args:
+        edges: (stage, one that reads what it makes) for all of the pipeline.
+    """
+    waits_for: dict[str, set[str]] = {}
+    for before, after in edges:
+        waits_for.setdefault(before, set())
+        waits_for.setdefault(after, set()).add(before)
+    alone = {stage for stage in waits_for if (known := STAGES.get(stage.partition("@")[0])) and known.alone}
+    last = alone.union(*(_after(stage, waits_for) for stage in alone))
+    touched = changed.union(*(_after(stage, waits_for) for stage in changed)) - last
+    return {stage: before & touched for stage, before in waits_for.items() if stage in touched}
+
+
+def _after(stage: str, waits_for: dict[str, set[str]]) -> set[str]:
+    """All stages that wait for one, or for one that waits for it."""
+    found: set[str] = set()
+    new = {stage}
+    while new:
+        new = {other for other, before in waits_for.items() if before & new} - found
+        found |= new
+    return found
+
+
+def _changed() -> set[str]:
+    return set(json.loads(_said("status", "--json")))
+
+
+def _said(*arguments: str) -> str:
+    """What a command of DVC prints; where it fails, leave with its code."""
+    done = _run(*arguments, stdout=subprocess.PIPE)
+    _leave_on(done.returncode)
+    return done.stdout
+
+
+def _repro_alone(stage: str) -> int:
+    """Run one stage; the code of its end. Of several bars on one terminal none can be read: they are lines."""
+    arguments = ("--wait-for-lock", "repro", "--quiet", "--single-item", stage)
+    return _run(*arguments, variables={"TERM": "dumb"}).returncode
+
+
+def _run(
+    *arguments: str, stdout: int | None = None, variables: Mapping[str, str] = MappingProxyType({})
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "dvc", *arguments],
+        check=False,
+        stdout=stdout,
+        text=True,
+        env={**os.environ, REPRO: str(os.getpid()), **variables},
+    )
+
+
+def _leave_on(code: int) -> None:
+    if code:
+        print("the pipeline stopped: the error is above; `make repro` goes on from there", file=sys.stderr)
+        sys.exit(code)
