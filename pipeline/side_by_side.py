@@ -70,7 +70,7 @@ def run(most: int) -> None:
     if changed.intersection(FIRST):
         dvc("repro", FIRST[-1])
         changed = _changed()
-    if len(changed) < 2:
+    if not changed:
         return
     waits_for = stages_to_run(changed, EDGE.findall(_said("dag", "--dot")))
     order = TopologicalSorter(waits_for)
@@ -143,9 +143,13 @@ def _said(*arguments: str) -> str:
 
 
 def _repro_alone(stage: str) -> int:
-    """Run one stage; the code of its end. Of several bars on one terminal none can be read: they are lines."""
-    arguments = ("--wait-for-lock", "repro", "--quiet", "--single-item", stage)
-    return _run(*arguments, variables={"TERM": "dumb"}).returncode
+    """Run one stage; the code of its end.
+
+    What DVC says on stdout would stand there for every stage; errors and what stages say are on stderr. Of several bars
+    on one terminal none could be read: they are lines.
+    """
+    arguments = ("--wait-for-lock", "repro", "--single-item", stage)
+    return _run(*arguments, stdout=subprocess.DEVNULL, variables={"TERM": "dumb"}).returncode
 
 
 def _run(

@@ -34,8 +34,8 @@ EVERY = 300.0
 
 
 def quiet() -> bool:
-    """True where a moving bar would only fill a log: no terminal, or a CI machine."""
-    return on_ci() or not sys.stderr.isatty()
+    """True where a moving bar would only fill a log, or others' lines come between: no terminal, a dumb one, or CI."""
+    return on_ci() or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb"
 
 
 def on_ci() -> bool:

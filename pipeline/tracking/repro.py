@@ -82,7 +82,7 @@ def _repro(one: psutil.Process, dvc: psutil.Process) -> Repro:
 
 
 def parent(store: ExperimentStore, tags: dict[str, str], of: Repro | None) -> str | None:
-    """The id of the run of a ``dvc repro``, RUNNING; None for no ``dvc repro``.
+    """The id of the run of a ``dvc repro``, RUNNING, or FAILED if a stage of it has; None for no ``dvc repro``.
 
     Args:
         tags: what every run of the settings is tagged with.
@@ -92,7 +92,8 @@ def parent(store: ExperimentStore, tags: dict[str, str], of: Repro | None) -> st
     with _others_wait():
         for run_id, tag in store.tagged("process", {"stage": STAGE}):
             if _same(tag, of.process):
-                store.resume(run_id)
+                if not store.failed(run_id):
+                    store.resume(run_id)
                 return run_id
         begun = datetime.fromtimestamp(of.started, UTC)
         name = f"{STAGE} {begun:%Y-%m-%d %H:%M:%S}" + (f" {of.experiment}" if of.experiment else "")

@@ -181,7 +181,7 @@ def _told(error: BaseException) -> str:
 
 
 def _close(store: ExperimentStore, parent: str | None, status: str) -> None:
-    """Close the run of a ``dvc repro``; one in which a stage failed stays FAILED when one beside it has ended."""
+    """Close the run of a ``dvc repro``; one in which a stage failed stays FAILED when others have ended."""
     if parent is not None and (status == "FAILED" or not store.failed(parent)):
         store.end(parent, status)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import preset
+from pipeline import preset, side_by_side
 from pipeline.fetch import fetch_one
 from pipeline.layout import Layout
 from pipeline.settings import read_params
@@ -32,12 +32,13 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """What would have been run; `dvc repro` leaves a dvc.lock."""
     ran: list[list[str]] = []
 
-    def run(command: list[str], check: bool) -> subprocess.CompletedProcess[str]:
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
         ran.append(command[1:])
         Path("dvc.lock").write_text("locked")
         return subprocess.CompletedProcess(command, 0)
 
     monkeypatch.setattr("subprocess.run", run)
+    monkeypatch.setattr(side_by_side, "jobs", lambda params, wanted: int(wanted or 1))
     return ran
 
 
@@ -98,6 +99,14 @@ def test_the_run_of_a_preset_is_kept_with_its_report(
     assert "make ui" in said
 
 
+def test_stages_run_side_by_side_before_the_rest(
+    folder: Path, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(side_by_side, "run", lambda most: commands.append(["side by side", str(most)]))
+    preset.repro("", "3")
+    assert commands == [["side by side", "3"], ["-m", "dvc", "repro"]]
+
+
 def test_the_default_has_the_repositorys_own_lock(folder: Path, commands: list[list[str]]) -> None:
     preset.repro()
     assert commands == [["-m", "dvc", "repro"]]
@@ -129,7 +138,7 @@ def test_local_files_that_changed_are_read_again(folder: Path, commands: list[li
 
 
 def test_a_failed_pipeline_ends_with_its_code(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subprocess.run", lambda command, check: subprocess.CompletedProcess(command, 255))
+    monkeypatch.setattr("subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, 255))
     with pytest.raises(SystemExit) as left:
         preset.repro("tiny")
     assert left.value.code == 255

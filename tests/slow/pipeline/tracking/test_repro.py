@@ -32,12 +32,23 @@ STAGE = """
 from pipeline.settings import read_params
 from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError
-import os, signal
+import os, signal, time
 with stage_run(read_params(), "report", os.environ["DVC_STAGE"]):
     if os.environ["DVC_STAGE"] == "mistaken":
         raise InputError("x", "wrong")
+    if os.environ["DVC_STAGE"] == "later":
+        time.sleep(8)
     if os.environ["DVC_STAGE"] == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+#: What `make repro` does: commands of DVC side by side, which belong to it.
+MAKE = """
+import os, subprocess, sys
+together = {**os.environ, "QUARTET_REPRO": str(os.getpid())}
+running = [subprocess.Popen([sys.executable, "-c", os.environ["DVC"], stage], env=together) for stage in sys.argv[1:]]
+sys.exit(sum(one.wait() for one in running))
 """
 
 
@@ -93,6 +104,38 @@ def test_a_failed_stage_fails_its_repro_and_a_killed_one_is_closed_by_the_next(
     assert sorted(run.info.status for run in runs(store)) == [
         *("FAILED", "FAILED", "FINISHED", "FINISHED", "KILLED", "KILLED")
     ]
+
+
+def make(*stages: str) -> int:
+    """The code with which a `make repro` ends that runs these stages at once."""
+    done = subprocess.run(
+        [sys.executable, "-c", MAKE, *stages],
+        env={**os.environ, "DVC": DVC},
+        stderr=subprocess.DEVNULL,
+        check=False,
+        timeout=300,
+    )
+    return done.returncode
+
+
+def test_stages_side_by_side_have_one_parent(store: ExperimentStore) -> None:
+    assert make("sts", "glue", "nli") == 0
+    found = runs(store)
+    above = [run for run in found if run.data.tags["stage"] == repro.STAGE]
+    assert [run.info.status for run in above] == ["FINISHED"]
+    below = [run for run in found if run.data.tags["stage"] != repro.STAGE]
+    assert [run.data.tags["mlflow.parentRunId"] for run in below] == [above[0].info.run_id] * 3
+
+
+def test_a_failed_stage_fails_them_all_though_one_beside_it_ends_well(store: ExperimentStore) -> None:
+    make("mistaken", "later")
+    found = {run.data.tags.get("variant", repro.STAGE): run.info for run in runs(store)}
+    assert {name: info.status for name, info in found.items()} == {
+        "mistaken": "FAILED",
+        "later": "FINISHED",
+        repro.STAGE: "FAILED",
+    }
+    assert found["later"].end_time > found["mistaken"].end_time, "else nothing was tried"
 
 
 def test_who_is_alive_is_left_alone(store: ExperimentStore) -> None:

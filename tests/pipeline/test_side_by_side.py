@@ -1,0 +1,198 @@
+"""`make repro` runs the stages that do not wait for each other at once, and no other."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pipeline import side_by_side
+from pipeline.params import Params
+from pipeline.settings import read_params
+from quartet.errors import InputError
+
+EDGES = [
+    *(("code", "settings"), ("settings", "encode"), ("code", "encode")),
+    *(("encode", "pretrain@a"), ("encode", "pretrain@b"), ("pretrain@a", "rerank@a"), ("encode", "rerank@a")),
+    *(("pretrain@a", "runtime"), ("runtime", "report"), ("rerank@a", "report"), ("pretrain@b", "report")),
+]
+
+
+def test_what_changed_runs_with_all_behind_it_but_for_what_runs_alone() -> None:
+    assert side_by_side.stages_to_run({"pretrain@a"}, EDGES) == {
+        "pretrain@a": set(),
+        "rerank@a": {"pretrain@a"},
+    }
+    assert side_by_side.stages_to_run({"rerank@a", "report", "runtime"}, EDGES) == {"rerank@a": set()}
+    assert side_by_side.stages_to_run({"encode"}, EDGES) == {
+        "encode": set(),
+        "pretrain@a": {"encode"},
+        "pretrain@b": {"encode"},
+        "rerank@a": {"pretrain@a", "encode"},
+    }
+    assert side_by_side.stages_to_run(set(), EDGES) == {}
+
+
+@pytest.fixture
+def params(workspace: Path) -> Params:
+    return read_params(workspace / "params.yaml")
+
+
+@pytest.mark.parametrize(
+    ("threads", "cores", "gigabytes", "wanted", "expected"),
+    [
+        (1, 2, 64, "", 2),
+        (1, 8, 64, "", 8),
+        (2, 8, 64, "", 4),
+        (2, 3, 64, "", 1),
+        (4, 2, 64, "", 1),
+        (0, 8, 64, "", 1),  # a stage has them all
+        (1, 8, 7, "", 3),
+        (1, 8, 1, "", 1),
+        (1, 2, 64, "5", 5),
+        (0, 8, 64, "2", 2),
+    ],
+)
+def test_as_many_run_as_have_cores_and_memory(
+    threads: int,
+    cores: int,
+    gigabytes: int,
+    wanted: str,
+    expected: int,
+    params: Params,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    memory = psutil.virtual_memory()._replace(available=gigabytes * 2**30)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(cores)))
+    assert side_by_side.jobs(dataclasses.replace(params, threads=threads), wanted) == expected
+
+
+def test_one_runs_where_a_gpu_computes(params: Params, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)))
+    monkeypatch.setattr(side_by_side, "choose_device", lambda device: "cuda")
+    assert side_by_side.jobs(dataclasses.replace(params, threads=1)) == 1
+
+
+@pytest.mark.parametrize("wanted", ["0", "two", "-1", "1.5"])
+def test_a_number_of_jobs_that_is_none_is_refused(wanted: str, params: Params) -> None:
+    with pytest.raises(InputError, match=f"^JOBS={wanted}: is no number of stages; set a number from 1"):
+        side_by_side.jobs(params, wanted)
+
+
+class Dvc:
+    """In the place of DVC: a pipeline, what has changed in it, and what ran beside what."""
+
+    def __init__(self, changed: set[str], *fail: str) -> None:
+        self.changed = changed
+        self.fail = fail
+        self.commands: list[list[str]] = []
+        self.ran: list[str] = []
+        self.beside: dict[str, set[str]] = {}
+        self.done_before: dict[str, set[str]] = {}
+        self.meeting = threading.Barrier(2)
+        self._now: set[str] = set()
+        self._done: set[str] = set()
+        self._lock = threading.Lock()
+
+    def __call__(self, command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
+        arguments = command[3:]
+        self.commands.append(arguments)
+        if arguments[0] == "status":
+            return subprocess.CompletedProcess(command, 0, json.dumps({one: [] for one in self.changed}))
+        if arguments[0] == "dag":
+            nodes = "".join(f'"{one}";\n' for one in ("code", "settings", "encode"))
+            edges = "".join(f'"{before}" -> "{after}";\n' for before, after in EDGES)
+            return subprocess.CompletedProcess(command, 0, f"strict digraph {{\n{nodes}{edges}}}\n")
+        if arguments == ["repro", "settings"]:
+            self.changed -= {"code", "settings"}
+            return subprocess.CompletedProcess(command, 0)
+        return subprocess.CompletedProcess(command, self.stage(arguments[-1]))
+
+    def stage(self, name: str) -> int:
+        with self._lock:
+            self.ran.append(name)
+            self._now.add(name)
+            self.done_before[name] = set(self._done)
+        if name.startswith("pretrain"):
+            self.meeting.wait(30)  # the two end only if they run at once
+            time.sleep(0.5 * (name == "pretrain@b"))
+        with self._lock:
+            self.beside[name] = self._now - {name}
+            self._now.remove(name)
+            self._done.add(name)
+        return 7 if name in self.fail else 0
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Callable[[Dvc], Dvc]:
+    def run(dvc: Dvc, most: int = 2) -> Dvc:
+        monkeypatch.setattr(subprocess, "run", dvc)
+        side_by_side.run(most)
+        return dvc
+
+    return run
+
+
+def test_two_models_are_trained_at_once_and_an_evaluation_waits_for_its_own(
+    run: Callable[[Dvc], Dvc],
+) -> None:
+    dvc = run(Dvc({"code", "encode"}))
+    assert dvc.commands[:4] == [
+        ["status", "--json"],
+        ["repro", "settings"],
+        ["status", "--json"],
+        ["dag", "--dot"],
+    ]
+    assert dvc.ran[0] == "encode"
+    assert dvc.ran[1] == "pretrain@a", "most wait for it"
+    assert sorted(dvc.ran) == ["encode", "pretrain@a", "pretrain@b", "rerank@a"]
+    assert {"encode", "pretrain@a"} <= dvc.done_before["rerank@a"]
+    assert dvc.beside["encode"] == set()
+
+
+def test_nothing_runs_where_nothing_changed(run: Callable[[Dvc], Dvc]) -> None:
+    assert run(Dvc(set())).commands == [["status", "--json"]]
+    assert run(Dvc({"runtime"})).ran == [], "it runs alone"
+
+
+def test_where_one_fails_the_other_ends_and_nothing_is_begun(
+    run: Callable[[Dvc], Dvc], capsys: pytest.CaptureFixture[str]
+) -> None:
+    dvc = Dvc({"encode", "pretrain@b"}, "pretrain@b", "pretrain@a")
+    with pytest.raises(SystemExit) as left:
+        run(dvc)
+    assert left.value.code == 7
+    assert sorted(dvc.ran) == ["encode", "pretrain@a", "pretrain@b"]
+    said = capsys.readouterr().err
+    assert "pretrain@b failed" in said
+    assert "pretrain@a failed; waiting for pretrain@b" in said
+    assert "`make repro` goes on from there" in said
+
+
+def test_what_dvc_itself_refuses_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 251, ""))
+    with pytest.raises(SystemExit) as left:
+        side_by_side.run(2)
+    assert left.value.code == 251
+
+
+def test_commands_of_dvc_belong_to_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[dict[str, str]] = []
+
+    def keep(command: list[str], *, env: dict[str, str], **_: object) -> subprocess.CompletedProcess[str]:
+        given.append(env)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(subprocess, "run", keep)
+    side_by_side.dvc("repro")
+    assert given[0] == {**os.environ, "QUARTET_REPRO": str(os.getpid())}
