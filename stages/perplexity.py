@@ -84,7 +84,7 @@ def perplexity(name: str) -> None:
                     seed=language_model.seed,
                 )
                 say(
-                    f"{name}, {split}: loss {measures['loss'].value:.3f} nats a token on {measures['loss'].n:,} "
+                    f"{name}, {split}: loss {measures['loss'].value:.3f} nats per token on {measures['loss'].n:,} "
                     f"tokens of {len(texts.ids):,} sentences of {len(corpus.doc_ids)} test documents"
                 )
         write_losses(layout.losses(name), losses)

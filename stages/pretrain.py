@@ -234,7 +234,7 @@ def speed(model: ModelEntry, trained: TrainedNetwork, device: str, machine: Mach
 
 
 def write_curves(path: Path, curves: dict[int, dict[str, list[list[float]]]]) -> None:
-    """The validation losses as CSV: seed, step, loss in nats a target."""
+    """The validation losses as CSV: seed, step, loss in nats per target."""
     lines = ["seed,step,loss"]
     lines += [f"{seed},{step},{loss:.6f}" for seed, curve in curves.items() for step, loss in curve["points"]]
     with atomic_path(path) as temporary:

@@ -216,7 +216,7 @@ def described(names: tuple[str, str], files: list[Path], text: ParallelText) -> 
 
 
 def write_curve(path: Path, seed: int, points: list[list[float]]) -> None:
-    """The validation losses as CSV: seed, step, loss in nats a target."""
+    """The validation losses as CSV: seed, step, loss in nats per target."""
     lines = ["seed,step,loss", *(f"{seed},{step},{loss:.6f}" for step, loss in points)]
     with atomic_path(path) as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -5,7 +5,7 @@
 
 Every interval is made by the function that the stages call, of samples whose truth is known. Their sizes and spreads
 are those of real sets: documents vary in length and loss as WikiText-2's test articles do (standard deviations of 1.06
-of the logarithm and of 0.27 nats a token), errors and lengths of utterances as those of ESPnet's lists of LibriSpeech
+of the logarithm and of 0.27 nats per token), errors and lengths of utterances as those of ESPnet's lists of LibriSpeech
 test-clean (44 % without an error).
 """
 

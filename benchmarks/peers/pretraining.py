@@ -143,7 +143,7 @@ def _same_loss(
         }
     )["loss"]
     return equal(
-        "MLM: loss of one masked batch, nats a target",
+        "MLM: loss of one masked batch, nats per target",
         [float(total) / len(labelled.targets_N)],
         [theirs],
         LOSS_TOLERANCE,

@@ -260,9 +260,9 @@ def description(
             lines.append(f"| `{system}` | " + " | ".join(cells) + " |")
     lines += [
         "",
-        "`loss` is nats a token on the test documents (of mlm and lae a pseudo-log-likelihood: not to be compared with "
-        "clm), `gain` what it is better than the unigram; in brackets 95 % intervals. The report has every table: see "
-        "the run `report`, under Artifacts.",
+        "`loss` is nats per token on the test documents (of mlm and lae a pseudo-log-likelihood: not to be compared "
+        "with clm), `gain` what it is better than the unigram; in brackets 95 % intervals. The report has every table: "
+        "see the run `report`, under Artifacts.",
     ]
     return "\n".join(lines)
 

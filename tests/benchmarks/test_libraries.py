@@ -128,7 +128,7 @@ def trainer_peer(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_the_trainer_reads_our_tokens_and_has_our_loss(tmp_path: Path, trainer_peer: Any) -> None:
     found = pretraining.study(small_setup(tmp_path))
     checks = {check.what: check for check in found.checks}
-    assert checks["MLM: loss of one masked batch, nats a target"].difference < 1e-5
+    assert checks["MLM: loss of one masked batch, nats per target"].difference < 1e-5
     assert {check.difference for name, check in checks.items() if "tokens" in name} == {0.0}
     assert [figure.name for figure in found.figures if figure.demand] == [
         "tokens/s, MLM, fp32: ours / Trainer"

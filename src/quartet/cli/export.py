@@ -91,6 +91,6 @@ def summary(found: ExportResult) -> str:
     apart = found.card.difference
     return (
         f"{found.file}: {found.bytes / 1e6:.2f} MB, of {found.source_bytes / 1e6:.2f} MB of weights; "
-        f"log-probabilities differ by {apart.mean:.2g} nats a token, at most {apart.largest:.2g} "
+        f"log-probabilities differ by {apart.mean:.2g} nats per token, at most {apart.largest:.2g} "
         f"({apart.tokens:,} tokens of made-up texts)"
     )

@@ -170,7 +170,7 @@ def lines(found: dict[str, Any]) -> list[str]:
             f"(median score {scores['median_score']:.1f})",
         ),
     ]
-    for use, what in (("list", "ms a text of a list"), ("alone", "ms a text alone")):
+    for use, what in (("list", "ms per text of a list"), ("alone", "ms per text alone")):
         times = found["milliseconds"][use]
         rows.append(
             (

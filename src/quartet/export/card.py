@@ -23,7 +23,7 @@ FILES: dict[Form, str] = {"onnx": "model.onnx", "onnx-int8": "model.onnx", "fp16
 
 @dataclass(frozen=True, kw_only=True)
 class LogprobDifference:
-    """How far log-probabilities are from those of the model that was exported, in nats a token.
+    """How far log-probabilities are from those of the model that was exported, in nats per token.
 
     Attributes:
         tokens: compared: of made-up texts of all lengths, whose words come from the vocabulary at random.

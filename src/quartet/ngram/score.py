@@ -53,7 +53,7 @@ class NgramLM(ScoresTexts):
     """An ARPA file with the rules that make a text its tokens. A text is one sentence.
 
     An unknown token costs what the model gives <unk>, the share of one word that was never seen, and the context starts
-    anew after it: so every score is finite. In a perplexity a word, each unknown word costs its spelling too.
+    anew after it: so every score is finite. In a perplexity per word, each unknown word costs its spelling too.
 
     Attributes:
         name: its entry in params.yaml, or the name of its file.

@@ -46,7 +46,7 @@ class TrainedTranslator:
         network: with the weights of the last step, in evaluation mode, on the CPU.
         best: the weights at the lowest point of the curve, by the names of `quartet.recognise.translation.weights`.
         best_step: the step that these are of.
-        curve: (step, validation loss in nats a target token, without smoothing).
+        curve: (step, validation loss in nats per target token, without smoothing).
         targets: target tokens behind each point.
         tokens: target tokens read in training.
         seconds: of this run (from the resume point, if there was one); `steps` and `run_tokens` were done in it.
@@ -67,7 +67,7 @@ class TranslationModule(WatchedModule):
     """Network, loss and optimiser.
 
     Attributes:
-        curve: (step, validation loss in nats a target token) so far.
+        curve: (step, validation loss in nats per target token) so far.
         best: the weights at the lowest point of the curve, on the CPU.
         tokens: target tokens read in training so far.
         validation_targets: target tokens behind each point of the curve.

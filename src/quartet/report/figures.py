@@ -61,7 +61,7 @@ def training_curves(path: str | Path, curves: Mapping[str, Points], facts: RunFa
 
     Args:
         path: the file to write; its suffix says what kind.
-        curves: by model, (step, nats a predicted token). Steps that occur again (other seeds) are averaged,
+        curves: by model, (step, nats per predicted token). Steps that occur again (other seeds) are averaged,
             and their range shaded.
         facts: which objective and input a model has; one that they do not list has a panel to itself.
     """
@@ -87,7 +87,7 @@ def training_curves(path: str | Path, curves: Mapping[str, Points], facts: RunFa
                     axis.set_xlabel("training step")
             for axis in axes[len(panels) :, column]:
                 axis.set_axis_off()
-        figure.supylabel("validation loss, nats a predicted token", fontsize=10)
+        figure.supylabel("validation loss, nats per predicted token", fontsize=10)
         save(figure, path)
     return True
 

@@ -39,7 +39,7 @@ def draw(
 
     Args:
         folder: where the files go.
-        training: by model, (step, nats a predicted token).
+        training: by model, (step, nats per predicted token).
         weights: by (lists, split, system), (weight, WER in % or BLEU).
         results: of the experiment.
         facts: the order and colours of the models.
@@ -148,7 +148,7 @@ def _segments(report: Report, training: Mapping[str, Points]) -> Figure | None:
             line(axis, training[name], name, report.facts)
         axis.set_xlabel("training step")
         axis.xaxis.set_major_locator(MaxNLocator(4))
-    axes[0].set_ylabel("nats a predicted token")
+    axes[0].set_ylabel("nats per predicted token")
     shared_legend(figure, axes, 4)
     return figure
 

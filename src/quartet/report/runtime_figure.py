@@ -1,4 +1,4 @@
-"""Milliseconds a sentence against its words: the T-TA paper's Figures 4 (masked models and T-TA), 5 and 6 (on a GPU).
+"""Milliseconds per sentence against its words: the T-TA paper's Figures 4 (masked models and T-TA), 5 and 6 (on a GPU).
 
 See `figures.py` for what all pictures keep to. The upper panels have linear axes, as the paper's, the lower ones
 logarithmic axes, on which a power of the number of words is a straight line.
@@ -109,7 +109,7 @@ def _draw(
         _linear(panels[0, 0], timed)
         logarithmic(panels[1], timed)
         for row in panels:
-            row[0].set_ylabel("milliseconds a sentence")
+            row[0].set_ylabel("milliseconds per sentence")
         shared_legend(figure, panels.ravel(), 3)
         save(figure, path)
     return True

@@ -8,8 +8,8 @@ and it is often high. One unknown word w of k characters has a share of it, as i
 A(c) is the number of characters in the vocabulary for those that are in it, and :data:`CHARACTERS` for all others.
 Characters are counted as the tokenizer's clean-up leaves them, so in scripts without spaces each counts too.
 
-A perplexity a word is of the same formula (:func:`unknown_words`), also an n-gram model's. The text's own <unk>, which
-WikiText has for words that its makers did not count, is a word that needs no spelling there.
+A perplexity per word is of the same formula (:func:`unknown_words`), also an n-gram model's. The text's own <unk>,
+which WikiText has for words that its makers did not count, is a word that needs no spelling there.
 
 In scores, an n-gram model gives <unk> the share of one word already. There an unknown word of m letters of a script
 without spaces counts as m words: log p(<unk> | context) + (m - 1) log p(<unk>).

@@ -63,15 +63,15 @@ def perplexity_measures(
         seed: of their generator.
         clusters: (S,) the document of each text. Documents are resampled, since the sentences of one share a
             subject; None resamples the texts themselves.
-        word_texts: also the mean and median over texts of each text's own perplexity a word.
+        word_texts: also the mean and median over texts of each text's own perplexity per word.
         unknown: the unknown words; None: there are none, and that is not worth a figure.
 
     Returns:
-        "loss": mean negative log-probability a token, in nats (n tokens).
-        "ppl": its exponential, the corpus-level perplexity a token (n tokens).
+        "loss": mean negative log-probability per token, in nats (n tokens).
+        "ppl": its exponential, the corpus-level perplexity per token (n tokens).
         "ppl-mean", "ppl-median": mean and median over texts of each text's own perplexity (n texts), the
             paper's subscripts a and m.
-        "ppl-word": the corpus-level perplexity a word (n words).
+        "ppl-word": the corpus-level perplexity per word (n words).
         "ppl-word-mean", "ppl-word-median": with `word_texts`, as "ppl-mean" and "ppl-median" but a word (n texts).
         "oov": the share of unknown tokens (n tokens), unless the model cannot tell.
         A figure a word is absent where there are no words, where unknown words are not told apart, and where no float
@@ -132,7 +132,7 @@ def unigram_logprobs(texts: Sequence[TokenIds]) -> list[Floats]:
 
 
 def unigram_entropy(texts: Sequence[TokenIds]) -> float:
-    """The entropy of the tokens' own relative frequencies, in nats a token."""
+    """The entropy of the tokens' own relative frequencies, in nats per token."""
     return float(-np.concatenate(unigram_logprobs(texts)).mean())
 
 

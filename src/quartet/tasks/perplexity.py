@@ -47,7 +47,7 @@ class DocumentLosses:
         return (self.dataset, self.tokenizer, self.pseudo) == (other.dataset, other.tokenizer, other.pseudo)
 
     def difference(self, other: DocumentLosses, samples: int, seed: int) -> Measure:
-        """The loss of this one minus the other's, in nats a token, with its interval: documents are resampled.
+        """The loss of this one minus the other's, in nats per token, with its interval: documents are resampled.
 
         Raises:
             ValueError: they are not of the same tokens, or there is none.

@@ -75,7 +75,7 @@ class TrainedNetwork:
         network: with the last step's weights, in evaluation mode, on the CPU.
         filled: what was taken from the BERT of ``init_from``; None: nothing, or an earlier run took it.
         best, best_step: the weights at the lowest point of the curve, and their step.
-        curve: (step, validation loss in nats a target); the last point belongs to the weights.
+        curve: (step, validation loss in nats per target); the last point belongs to the weights.
         targets: targets behind each point.
         tokens: real tokens read.
         cut: training tokens lost an epoch because their sentence is over the maximum length.

@@ -22,7 +22,7 @@ class PretrainingModule(WatchedModule):
 
     Attributes:
         rounds: parts of a batch that this process computes one after the other.
-        curve: (step, validation loss in nats a target) so far.
+        curve: (step, validation loss in nats per target) so far.
         best: the weights at the lowest point of the curve, on the CPU of the first process.
         earlier_tokens: real (unpadded) tokens read in training before this run, by all processes.
         tokens, targets, pairs, places: real tokens, predicted tokens, keys attended to by the real tokens, and tokens

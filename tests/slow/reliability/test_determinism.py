@@ -28,7 +28,7 @@ from tests.training import test_siamese
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 
-#: In nats a token, of any score and any point of a curve.
+#: In nats per token, of any score and any point of a curve.
 ROUNDING = 1e-5
 #: Large enough for torch to share the work among threads.
 SIZES = {"dim": 128, "heads": 4, "inner": 512}

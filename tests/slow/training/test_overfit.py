@@ -28,7 +28,7 @@ from tests.models.shapes import VARIANTS, VOCABULARY, small
 
 PAD, BOS, EOS = (SPECIALS.index(token) for token in ("[PAD]", "[BOS]", "[EOS]"))
 STEPS = 120
-#: The loss that may be left, in nats a target; a loss that is not learnt is about log 23 = 3.1.
+#: The loss that may be left, in nats per target; a loss that is not learnt is about log 23 = 3.1.
 NEAR = 0.01
 #: Rounding in float32.
 ROUNDING = 1e-5
@@ -103,7 +103,7 @@ def floor(config: ModelConfig, batch: Batch, inputs_BT: Tensor, targets_BT: Tens
 
 
 def losses(config: ModelConfig, objective: Objective, batch: Batch, random: RowRandom) -> list[float]:
-    """The loss a target at each step, all on the one batch."""
+    """The loss per target at each step, all on the one batch."""
     torch.manual_seed(1)
     network = build(config, VOCABULARY, CONTINUES_V).train()
     training = TrainingConfig(

@@ -33,7 +33,7 @@ signed_loss = fixed(3, sign=True)
 
 
 def wikitext(report: Report) -> list[Series]:
-    """Table 1: perplexity a token of the models with and without segments, on each corpus."""
+    """Table 1: perplexity per token of the models with and without segments, on each corpus."""
     table = published_figures().tables["segatron-wikitext103"]
     found = []
     for dataset, split in report.groups(losses.TABLE):
@@ -116,7 +116,7 @@ def _losses(report: Report, names: tuple[str, str]) -> list[Series]:
         if len(ours) == len(names):
             found.append(
                 Series(
-                    ours_on=f"{code(dataset)} {split}, nats a token at the end",
+                    ours_on=f"{code(dataset)} {split}, nats per token at the end",
                     printed_on="",
                     ours=ours,
                     printed={},
@@ -155,7 +155,7 @@ def _perplexities(
         return losses.change(report, dataset, split, systems[first], systems[second])
 
     return Series(
-        ours_on=f"{code(dataset)} {split}, perplexity a token",
+        ours_on=f"{code(dataset)} {split}, perplexity per token",
         printed_on=printed_on,
         ours=ours,
         printed=printed,

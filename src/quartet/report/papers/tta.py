@@ -127,7 +127,7 @@ def _similarity(report: Report, dataset: str, split: str, name: str, part: str) 
 
 
 def perplexities(report: Report) -> list[Series]:
-    """Table 7: medians a token of the references of each split, over tokens of one's own."""
+    """Table 7: medians per token of the references of each split, over tokens of one's own."""
     found = []
     for dataset, split in report.groups(REFERENCES):
         table = published_figures().tables[f"tta-perplexity-{split}-clean"]
@@ -145,7 +145,7 @@ def perplexities(report: Report) -> list[Series]:
             }
             found.append(
                 Series(
-                    ours_on=f"{code(dataset)} {split}, {column} (pseudo-)perplexity a token",
+                    ours_on=f"{code(dataset)} {split}, {column} (pseudo-)perplexity per token",
                     printed_on=f"{table.title}, {column}",
                     ours=present(cells.items()),
                     printed=table.column(column),

@@ -19,7 +19,7 @@ from quartet.results import Measure
 from quartet.statistics.intervals import Floats, percentile_interval, wilson
 from quartet.tasks.blimp.data import MinimalPair
 
-#: The difference, in nats a token, up to which two scores are tied: what a text's score may change with its batch.
+#: The difference, in nats per token, up to which two scores are tied: what a text's score may change with its batch.
 TIE = 1e-5
 
 
