@@ -25,7 +25,7 @@ from pipeline.stages import STAGES
 from pipeline.tracking.progress import say
 from quartet.errors import InputError
 
-#: What a stage instance of the presets sample and tiny takes of the memory at most.
+#: More than a stage instance of the presets sample and tiny takes of the memory.
 MEMORY = 2 * 2**30
 #: An edge of ``dvc dag --dot``.
 EDGE = re.compile(r'^"(.+)" -> "(.+)";$', re.MULTILINE)
@@ -37,8 +37,8 @@ def jobs(params: Params, wanted: str = "") -> int:
     """How many stages may run at once.
 
     Args:
-        wanted: the user's number; empty: as many as have a core for each of their threads, and 2 GiB of memory. One
-            where a stage has all cores (``threads: 0``) or a GPU.
+        wanted: the user's number; empty: as many as have a core for each thread of each of their processes, and 2 GiB
+            of memory. One where a stage has all cores (``threads: 0``) or a GPU.
 
     Raises:
         InputError: it is no number from 1.
@@ -53,7 +53,7 @@ def jobs(params: Params, wanted: str = "") -> int:
         return 1
     cores = len(os.sched_getaffinity(0))
     fit = int(psutil.virtual_memory().available) // MEMORY
-    return max(1, min(cores // params.threads, fit))
+    return max(1, min(cores // (params.threads * params.trainer.devices), fit))
 
 
 def dvc(*arguments: str) -> None:

@@ -76,6 +76,12 @@ def test_as_many_run_as_have_cores_and_memory(
     assert side_by_side.jobs(dataclasses.replace(params, threads=threads), wanted) == expected
 
 
+def test_a_training_on_several_devices_has_its_cores(params: Params, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)))
+    trainer = dataclasses.replace(params.trainer, devices=4)
+    assert side_by_side.jobs(dataclasses.replace(params, threads=1, trainer=trainer)) == 2
+
+
 def test_one_runs_where_a_gpu_computes(params: Params, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)))
     monkeypatch.setattr(side_by_side, "choose_device", lambda device: "cuda")
