@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -21,7 +22,13 @@ from quartet.errors import InputError
 
 EDGES = [
     *(("code", "settings"), ("settings", "encode"), ("code", "encode")),
-    *(("encode", "pretrain@a"), ("encode", "pretrain@b"), ("pretrain@a", "rerank@a"), ("encode", "rerank@a")),
+    *(
+        ("encode", "pretrain@a"),
+        ("encode", "pretrain@b"),
+        ("pretrain@a", "rerank@a"),
+        ("encode", "rerank@a"),
+        ("encode", "ngram"),
+    ),
     *(("pretrain@a", "runtime"), ("runtime", "report"), ("rerank@a", "report"), ("pretrain@b", "report")),
 ]
 
@@ -37,8 +44,11 @@ def test_what_changed_runs_with_all_behind_it_but_for_what_runs_alone() -> None:
         "pretrain@a": {"encode"},
         "pretrain@b": {"encode"},
         "rerank@a": {"pretrain@a", "encode"},
+        "ngram": {"encode"},
     }
     assert side_by_side.stages_to_run(set(), EDGES) == {}
+    assert side_by_side.stages_to_run({"code"}, EDGES)["settings"] == {"code"}
+    assert side_by_side.stages_to_run({"code"}, EDGES)["code"] == set()
 
 
 @pytest.fixture
@@ -100,6 +110,7 @@ class Dvc:
     def __init__(self, changed: set[str], *fail: str) -> None:
         self.changed = changed
         self.fail = fail
+        self.options: list[dict[str, Any]] = []
         self.commands: list[list[str]] = []
         self.ran: list[str] = []
         self.beside: dict[str, set[str]] = {}
@@ -109,7 +120,7 @@ class Dvc:
         self._done: set[str] = set()
         self._lock = threading.Lock()
 
-    def __call__(self, command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
+    def __call__(self, command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
         arguments = command[3:]
         self.commands.append(arguments)
         if arguments[0] == "status":
@@ -121,6 +132,7 @@ class Dvc:
         if arguments == ["repro", "settings"]:
             self.changed -= {"code", "settings"}
             return subprocess.CompletedProcess(command, 0)
+        self.options.append(options)
         return subprocess.CompletedProcess(command, self.stage(arguments[-1]))
 
     def stage(self, name: str) -> int:
@@ -139,7 +151,7 @@ class Dvc:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Callable[[Dvc], Dvc]:
+def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Dvc]:
     def run(dvc: Dvc, most: int = 2) -> Dvc:
         monkeypatch.setattr(subprocess, "run", dvc)
         side_by_side.run(most)
@@ -149,7 +161,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[[Dvc], Dvc]:
 
 
 def test_two_models_are_trained_at_once_and_an_evaluation_waits_for_its_own(
-    run: Callable[[Dvc], Dvc],
+    run: Callable[..., Dvc],
 ) -> None:
     dvc = run(Dvc({"code", "encode"}))
     assert dvc.commands[:4] == [
@@ -160,18 +172,18 @@ def test_two_models_are_trained_at_once_and_an_evaluation_waits_for_its_own(
     ]
     assert dvc.ran[0] == "encode"
     assert dvc.ran[1] == "pretrain@a", "most wait for it"
-    assert sorted(dvc.ran) == ["encode", "pretrain@a", "pretrain@b", "rerank@a"]
+    assert sorted(dvc.ran) == ["encode", "ngram", "pretrain@a", "pretrain@b", "rerank@a"]
     assert {"encode", "pretrain@a"} <= dvc.done_before["rerank@a"]
     assert dvc.beside["encode"] == set()
 
 
-def test_nothing_runs_where_nothing_changed(run: Callable[[Dvc], Dvc]) -> None:
+def test_nothing_runs_where_nothing_changed(run: Callable[..., Dvc]) -> None:
     assert run(Dvc(set())).commands == [["status", "--json"]]
     assert run(Dvc({"runtime"})).ran == [], "it runs alone"
 
 
 def test_where_one_fails_the_other_ends_and_nothing_is_begun(
-    run: Callable[[Dvc], Dvc], capsys: pytest.CaptureFixture[str]
+    run: Callable[..., Dvc], capsys: pytest.CaptureFixture[str]
 ) -> None:
     dvc = Dvc({"encode", "pretrain@b"}, "pretrain@b", "pretrain@a")
     with pytest.raises(SystemExit) as left:
@@ -182,6 +194,22 @@ def test_where_one_fails_the_other_ends_and_nothing_is_begun(
     assert "pretrain@b failed" in said
     assert "pretrain@a failed; waiting for pretrain@b" in said
     assert "`make repro` goes on from there" in said
+
+
+def test_what_could_run_does_not_begin_after_a_failure(run: Callable[..., Dvc]) -> None:
+    dvc = Dvc({"encode"}, "pretrain@a")
+    with pytest.raises(SystemExit):
+        run(dvc)
+    assert dvc.ran == ["encode", "pretrain@a", "pretrain@b"], "not ngram"
+
+
+def test_a_stage_waits_for_dvcs_lock_and_says_what_it_says_alone(run: Callable[..., Dvc]) -> None:
+    """Its errors and its own lines are on stderr; a moving bar would be torn by the lines of others."""
+    dvc = run(Dvc({"rerank@a"}))
+    assert dvc.commands[-1] == ["--wait-for-lock", "repro", "--single-item", "rerank@a"]
+    assert dvc.options[0]["stdout"] == subprocess.DEVNULL
+    assert "stderr" not in dvc.options[0]
+    assert dvc.options[0]["env"]["TERM"] == "dumb"
 
 
 def test_what_dvc_itself_refuses_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
