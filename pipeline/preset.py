@@ -18,14 +18,15 @@ from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params
 from pipeline.repair_dvc_files import repair_dvc_files
 from pipeline.run import main
-from pipeline.settings import read_params
+from pipeline.settings import PARAMS, read_params
 from pipeline.tracking.mlflow import shown_uri
 from quartet.config.text import Source
 from quartet.errors import InputError, nearest
 from quartet.files import atomic_path, read_json
 from quartet.hugging_face import files_hash
+from quartet.locks import hold_lock
 
-PARAMS, LOCK, PRESETS = Path("params.yaml"), Path("dvc.lock"), Path("presets")
+LOCK, PRESETS = Path("dvc.lock"), Path("presets")
 #: The preset whose lock file is the repository's own dvc.lock.
 DEFAULT = "sample"
 
@@ -133,7 +134,18 @@ def check_inputs(params: Params) -> None:
 
 
 def repro(name: str = "", jobs: str = "") -> None:
-    """Run the pipeline of a preset (of params.yaml, if it is empty) and print where its results are."""
+    """Run the pipeline of a preset (of params.yaml, if it is empty) and print where its results are.
+
+    Raises:
+        InputError: there is a mistake in the settings, or another `make repro` runs in this folder.
+    """
+    with hold_lock(PRESETS) as alone:
+        if not alone:
+            raise InputError("make repro", "another one runs in this folder", "wait for it, or stop it")
+        _repro(name, jobs)
+
+
+def _repro(name: str, jobs: str) -> None:
     if name:
         choose(name)
     repair_dvc_files()

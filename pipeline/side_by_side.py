@@ -10,17 +10,20 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from graphlib import TopologicalSorter
-from types import MappingProxyType
+from types import FrameType, MappingProxyType
 
 import psutil
 
 from pipeline.params import Params
 from pipeline.run import REPRO, choose_device
+from pipeline.settings import PARAMS
 from pipeline.stages import STAGES
 from pipeline.tracking.progress import say
 from quartet.errors import InputError
@@ -44,7 +47,7 @@ def jobs(params: Params, wanted: str = "") -> int:
         InputError: it is no number from 1.
     """
     if wanted:
-        if not (wanted.isdecimal() and int(wanted)):
+        if not re.fullmatch("[1-9][0-9]*", wanted):
             raise InputError(
                 f"JOBS={wanted}", "is no number of stages", "set a number from 1, or leave it out"
             )
@@ -80,7 +83,8 @@ def run(most: int) -> None:
     running: dict[Future[int], str] = {}
     failed: dict[str, int] = {}
     begun = 0
-    with ThreadPoolExecutor(most) as pool:
+    settings = PARAMS.read_bytes()
+    with ThreadPoolExecutor(most) as pool, _stopped_by_sigterm(running):
         while (order.is_active() and not failed) or running:
             ready += order.get_ready()
             ready.sort(key=lambda stage: -behind[stage])  # what most others wait for comes first
@@ -100,7 +104,32 @@ def run(most: int) -> None:
                 else:
                     order.done(stage)
     if failed:
+        if PARAMS.read_bytes() != settings:
+            say(f"{PARAMS} was edited meanwhile: DVC reads it for every stage")
         _leave_on(next(iter(failed.values())))
+
+
+@contextmanager
+def _stopped_by_sigterm(running: Mapping[Future[int], str]) -> Iterator[None]:
+    """Let SIGTERM to this process end the stages that run, which would go on without it; they go on when run again.
+
+    Ctrl-C reaches them by itself, and this process waits for them.
+    """
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for process in psutil.Process().children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                process.terminate()
+        sys.exit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"interrupted; waiting for {', '.join(running.values())}")
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def stages_to_run(changed: set[str], edges: list[tuple[str, str]]) -> dict[str, set[str]]:

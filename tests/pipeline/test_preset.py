@@ -13,6 +13,7 @@ from pipeline.fetch import fetch_one
 from pipeline.layout import Layout
 from pipeline.settings import read_params
 from quartet.errors import InputError
+from quartet.locks import hold_lock
 
 PRESETS = Path(__file__).resolve().parents[2] / "presets"
 
@@ -105,6 +106,16 @@ def test_stages_run_side_by_side_before_the_rest(
     monkeypatch.setattr(side_by_side, "run", lambda most: commands.append(["side by side", str(most)]))
     preset.repro("", "3")
     assert commands == [["side by side", "3"], ["-m", "dvc", "repro"]]
+
+
+def test_a_second_one_in_the_same_folder_does_nothing(folder: Path, commands: list[list[str]]) -> None:
+    with (
+        hold_lock(folder / "presets"),
+        pytest.raises(InputError, match=r"^make repro: another one runs in this folder"),
+    ):
+        preset.repro("tiny")
+    assert commands == []
+    assert same(folder, "sample")
 
 
 def test_the_default_has_the_repositorys_own_lock(folder: Path, commands: list[list[str]]) -> None:

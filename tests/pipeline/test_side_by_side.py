@@ -98,7 +98,7 @@ def test_one_runs_where_a_gpu_computes(params: Params, monkeypatch: pytest.Monke
     assert side_by_side.jobs(dataclasses.replace(params, threads=1)) == 1
 
 
-@pytest.mark.parametrize("wanted", ["0", "two", "-1", "1.5"])
+@pytest.mark.parametrize("wanted", ["0", "two", "-1", "1.5", "٣"])
 def test_a_number_of_jobs_that_is_none_is_refused(wanted: str, params: Params) -> None:
     with pytest.raises(InputError, match=f"^JOBS={wanted}: is no number of stages; set a number from 1"):
         side_by_side.jobs(params, wanted)
@@ -151,8 +151,9 @@ class Dvc:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Dvc]:
+def run(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Dvc]:
     def run(dvc: Dvc, most: int = 2) -> Dvc:
+        monkeypatch.chdir(workspace)
         monkeypatch.setattr(subprocess, "run", dvc)
         side_by_side.run(most)
         return dvc
@@ -201,6 +202,21 @@ def test_what_could_run_does_not_begin_after_a_failure(run: Callable[..., Dvc]) 
     with pytest.raises(SystemExit):
         run(dvc)
     assert dvc.ran == ["encode", "pretrain@a", "pretrain@b"], "not ngram"
+
+
+def test_a_failure_after_an_edit_of_the_settings_says_so(
+    run: Callable[..., Dvc], workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Editor(Dvc):
+        def stage(self, name: str) -> int:
+            if name == "pretrain@b":
+                (workspace / "params.yaml").write_text("experiment: other\n")
+            return super().stage(name)
+
+    for dvc, edited in ((Dvc({"encode"}, "pretrain@b"), False), (Editor({"encode"}, "pretrain@b"), True)):
+        with pytest.raises(SystemExit):
+            run(dvc)
+        assert ("params.yaml was edited meanwhile" in capsys.readouterr().err) is edited
 
 
 def test_a_stage_waits_for_dvcs_lock_and_says_what_it_says_alone(run: Callable[..., Dvc]) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 import yaml
 
@@ -67,6 +70,27 @@ def test_two_stages_run_at_once_and_dvc_finds_nothing_left_but_what_runs_alone(f
     assert dvc("status").stdout.strip() == "Data and pipelines are up to date."
     locked = yaml.safe_load((folder / "dvc.lock").read_text())["stages"]
     assert set(locked) == {name.replace("@", "-") for name in STAGES}
+
+
+def test_sigterm_ends_the_stages_too(folder: Path) -> None:
+    path = folder / "dvc.yaml"
+    text = path.read_text()
+    path.write_text(text.replace("python meet.py a.txt b.txt", "sleep 60"))
+    command = [sys.executable, "-c", "from pipeline import side_by_side; side_by_side.run(2)"]
+    running = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    for _ in range(600):
+        below = psutil.Process(running.pid).children(recursive=True)
+        if any("sleep" in one.name() for one in below):
+            break
+        time.sleep(0.1)
+    else:
+        raise AssertionError("the stage never ran")
+    running.terminate()
+    assert running.wait(timeout=30) == 128 + signal.SIGTERM
+    assert psutil.wait_procs(below, timeout=30)[1] == []
+    path.write_text(text)
+    assert side_by_side().returncode == 0
+    assert (folder / "rows.txt").read_text() == "herehere"
 
 
 def test_one_that_fails_leaves_what_the_other_made(folder: Path) -> None:
