@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 
 from pipeline import side_by_side
@@ -139,7 +140,7 @@ def repro(name: str = "", jobs: str = "") -> None:
     Raises:
         InputError: there is a mistake in the settings, or another `make repro` runs in this folder.
     """
-    with hold_lock(PRESETS) as alone:
+    with hold_lock(PRESETS) if PRESETS.is_dir() else nullcontext(True) as alone:
         if not alone:
             raise InputError("make repro", "another one runs in this folder", "wait for it, or stop it")
         _repro(name, jobs)
