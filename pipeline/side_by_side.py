@@ -117,9 +117,11 @@ def _stopped_by_sigterm(running: Mapping[Future[int], str]) -> Iterator[None]:
     """
 
     def stop(number: int, frame: FrameType | None) -> None:
-        for process in psutil.Process().children(recursive=True):
+        for dvc in psutil.Process().children():
             with suppress(psutil.NoSuchProcess):
-                process.terminate()
+                for process in dvc.children(recursive=True) or [dvc]:  # DVC itself ends when its command has
+                    with suppress(psutil.NoSuchProcess):
+                        process.terminate()
         sys.exit(128 + number)
 
     before = signal.signal(signal.SIGTERM, stop)

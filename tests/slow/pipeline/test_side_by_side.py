@@ -35,6 +35,15 @@ STAGES = {
 }
 
 
+#: As `make repro` does: a killed DVC may have left a file of its own cut short.
+RUN = """
+from pipeline import side_by_side
+from pipeline.repair_dvc_files import repair_dvc_files
+repair_dvc_files()
+side_by_side.run(2)
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -56,7 +65,7 @@ def dvc(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def side_by_side() -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from pipeline import side_by_side; side_by_side.run(2)"]
+    command = [sys.executable, "-c", RUN]
     return subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
 
 
@@ -76,8 +85,7 @@ def test_sigterm_ends_the_stages_too(folder: Path) -> None:
     path = folder / "dvc.yaml"
     text = path.read_text()
     path.write_text(text.replace("python meet.py a.txt b.txt", "sleep 60"))
-    command = [sys.executable, "-c", "from pipeline import side_by_side; side_by_side.run(2)"]
-    running = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    running = subprocess.Popen([sys.executable, "-c", RUN], stderr=subprocess.DEVNULL)
     for _ in range(600):
         below = psutil.Process(running.pid).children(recursive=True)
         if any("sleep" in one.name() for one in below):
