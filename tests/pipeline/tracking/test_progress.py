@@ -59,3 +59,21 @@ def test_lines_are_far_apart(capsys: pytest.CaptureFixture[str], monkeypatch: py
         for _ in range(10):
             shown.advance()
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("variables", "terminal", "expected"),
+    [
+        ({"TERM": "xterm"}, True, False),
+        ({"TERM": "xterm"}, False, True),
+        ({"TERM": "dumb"}, True, True),
+        ({"TERM": "xterm", "CI": "true"}, True, True),
+    ],
+)
+def test_a_bar_moves_on_a_terminal_that_can_move_it(
+    variables: dict[str, str], terminal: bool, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
+    assert progress.quiet() is expected
