@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import os
 import shlex
@@ -32,6 +33,9 @@ def main(function: Callable[..., None], arguments: list[str] | None = None) -> N
         arguments: the command line; ``--debug`` (or ``QUARTET_DEBUG=1``) shows where an error came from, and ``--help``
             what its module says of itself.
     """
+    if not gc.isenabled():  # see stages/__init__.py
+        gc.freeze()
+        gc.enable()
     keep_freed_memory()
     given = sys.argv[1:] if arguments is None else list(arguments)
     debug = "--debug" in given or os.environ.get("QUARTET_DEBUG", "") not in ("", "0")

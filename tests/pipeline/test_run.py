@@ -192,6 +192,21 @@ def test_numpys_products_in_a_stage_take_one_thread() -> None:
     )
 
 
+@pytest.mark.parametrize(("place", "said"), [("-m", "False True True"), ("-c", "True True False")])
+def test_garbage_is_looked_for_where_a_stage_works_and_not_while_it_is_imported(
+    place: str, said: str
+) -> None:
+    """What was imported is left out of the search; who imports stages/ otherwise sees nothing of this."""
+    code = (
+        f"import gc, sys; sys.argv[0] = {place!r}\n"
+        "import stages; before = gc.isenabled()\n"
+        "from pipeline.run import main\n"
+        "main(lambda: print(before, gc.isenabled(), gc.get_freeze_count() > 0), [])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == said
+
+
 SEVERAL = TrainerSettings(devices=4, nodes=2, launch="srun --kill-on-bad-exit=1")
 
 
