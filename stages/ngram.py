@@ -53,7 +53,7 @@ def ngram(name: str) -> None:
         )
         write_results(layout.rows("ngram", name), rows)
         say(
-            f"{name}: perplexity {measured['ppl'].value:.1f} a token, "
+            f"{name}: perplexity {measured['ppl'].value:.1f} per token, "
             f"{100 * measured['oov'].value:.2f} % of {measured['oov'].n:,} tokens unknown"
         )
 

@@ -219,10 +219,9 @@ def _digest(path: Path, whole: bool, kept: frozenset[str] | None) -> str:
     Args:
         kept: of a module of settings, the classes whose fields count too; None: it is none.
     """
-    tree = _NeutralCodeRemover(kept).visit(ast.parse(path.read_text(encoding="utf-8")))
-    body = tree.body if whole else [node for node in tree.body if not _passed_by(node)]
+    body = [node for node in _what_counts(_tree(path).body) if whole or not _passed_by(node)]
     body = [node for node in body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__")]
-    text = "\n".join(map(ast.dump, body))
+    text = "\n".join(_dump(node, kept) for node in body)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() if text else ""
 
 
@@ -233,24 +232,39 @@ def _passed_by(node: ast.stmt) -> bool:
     return isinstance(node, Definition)
 
 
-class _NeutralCodeRemover(ast.NodeTransformer):
-    """Takes out what changes no result."""
+def _what_counts(nodes: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Those of a list that may change a result: no texts that stand alone, nothing for type checkers only."""
+    for node in nodes:
+        if isinstance(node, ast.If) and _for_type_checkers(node):
+            yield from _what_counts(node.orelse)
+        elif not _is_docstring(node):
+            yield node
 
-    def __init__(self, kept: frozenset[str] | None) -> None:
-        self.kept = kept
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        return None if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str) else node
+def _is_docstring(node: ast.AST) -> bool:
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
-    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
-        self.generic_visit(node)
-        return node.orelse if _for_type_checkers(node) else node
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        self.generic_visit(node)
-        if self.kept is not None and node.name not in self.kept and _is_dataclass(node):
-            node.body = [part for part in node.body if not isinstance(part, ast.AnnAssign)]
-        return node
+def _dump(node: object, kept: frozenset[str] | None) -> str:
+    """What counts of a node as text. Fields that hold nothing are left out: which there are depends on the Python."""
+    if isinstance(node, list):
+        return f"[{', '.join([_dump(part, kept) for part in _what_counts(node)])}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if name == "body" and isinstance(node, ast.ClassDef) and _is_unkept(node, kept):
+            value = [part for part in node.body if not isinstance(part, ast.AnnAssign)]
+        if value is not None and value != [] and name != "ctx":  # a place says whether it is read or written
+            fields.append(f"{name}={_dump(value, kept)}")
+    return f"{type(node).__name__}({', '.join(fields)})"
+
+
+def _is_unkept(node: ast.ClassDef, kept: frozenset[str] | None) -> bool:
+    """Whether it is a class of settings whose fields do not count."""
+    return kept is not None and node.name not in kept and _is_dataclass(node)
 
 
 def _is_dataclass(node: ast.ClassDef) -> bool:

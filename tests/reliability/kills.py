@@ -77,7 +77,7 @@ class Project:
         for name in PARTS:
             source = ROOT / name
             if source.is_dir():
-                shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(source, folder / name)
             else:
                 shutil.copyfile(source, folder / name)
         (folder / "params.yaml").write_text(settings(), encoding="utf-8")

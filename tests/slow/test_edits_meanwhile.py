@@ -19,7 +19,7 @@ from tests.imports import ROOT
 from tests.settings import AS_JSON, change_settings
 from tests.tiny import Clone
 
-#: What the preset tiny is without: a model of a few steps stays, and its perplexity.
+#: What the preset tiny is without: the n-gram model stays, which starts and trains in a second.
 WITHOUT: dict[str, Any] = {
     **{
         f"evaluate.{stage}": []
@@ -36,7 +36,7 @@ WITHOUT: dict[str, Any] = {
             "attention",
         )
     },
-    **{section: {} for section in ("ngrams", "nbest", "tasks")},
+    **{section: {} for section in ("nbest", "tasks")},
     **{key: [] for key in ("nli.sets", "runtime.models")},
     "perplexity.input_lengths": [8],
 }
@@ -48,10 +48,10 @@ WAIT = """
             pathlib.Path("artifacts/waiting").touch()
             time.sleep(0.05)
 """
-#: Stages that really work: up to the perplexity of a model. All others only write something.
-REAL = ("settings", "download", "segment", "tokenizer", "encode", "pretrain", "perplexity")
+#: Stages that really work: up to the model and its perplexity. All others only write something.
+REAL = ("settings", "download", "segment", "tokenizer", "ngram")
 EDITED = "it, or a module that it imports, was edited while DVC ran; run the same command again"
-SEGMENT, PERPLEXITY = "segment@wikipedia-sample", "perplexity@tta"
+SEGMENT, TOKENIZER, NGRAM = "segment@wikipedia-sample", "tokenizer@wordpiece-1k", "ngram@ngram-3"
 
 
 class Lean(Clone):
@@ -60,12 +60,11 @@ class Lean(Clone):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         models = read_yaml(folder / "params.yaml")["models"]
-        self.set(**WITHOUT)
-        self.set(models={"tta": {**models["tta"], "training": {**models["tta"]["training"], "steps": 2}}})
+        self.set(**WITHOUT, models={"tta": models["tta"]})
         replace_scripts(folder, SCRIPT, REAL)
         note_outs(folder)
         self.add("stages/segment.py", WAIT, behind='"segment", name):')
-        assert {SEGMENT, "pretrain@tta", PERPLEXITY, "report"} <= self.repro()
+        assert {SEGMENT, TOKENIZER, NGRAM, "report"} <= self.repro()
 
     def set(self, **keys: Any) -> None:
         """Give keys of params.yaml other values."""
@@ -117,7 +116,7 @@ class Lean(Clone):
     @property
     def rows(self) -> bytes:
         """The perplexity of the model."""
-        return (self.folder / "artifacts/tiny/rows/perplexity/tta.jsonl").read_bytes()
+        return (self.folder / "artifacts/tiny/rows/ngram/ngram-3.jsonl").read_bytes()
 
     @property
     def lock(self) -> Any:
@@ -141,18 +140,18 @@ def lean(done: Lean, tmp_path: Path) -> Lean:
 
 
 def test_an_edit_of_what_a_later_stage_imports_ends_that_stage(lean: Lean) -> None:
-    before, script = lean.lock, lean.folder / "stages" / "perplexity.py"
+    before, script = lean.lock, lean.folder / "stages" / "ngram.py"
     code = script.read_text()
-    limit = "limit = params.perplexity.tokens_per_document"
+    limit = "params.perplexity.tokens_per_document"
     assert limit in code
     status, said = lean.meanwhile(lambda: script.write_text(code.replace(limit, f"{limit} // 4")), "repro")
-    assert status and f"error: perplexity: stages/perplexity.py: {EDITED}" in said
-    assert lean.lock[SEGMENT] != before[SEGMENT] and "pretrain@tta" in ran(said)
-    assert lean.lock[PERPLEXITY] == before[PERPLEXITY]
-    assert {"code", PERPLEXITY, "report"} <= lean.repro()
+    assert status and f"error: ngram: stages/ngram.py: {EDITED}" in said
+    assert lean.lock[SEGMENT] != before[SEGMENT] and TOKENIZER in ran(said)
+    assert lean.lock[NGRAM] == before[NGRAM]
+    assert {"code", NGRAM, "report"} <= lean.repro()
     rows = lean.rows
     script.write_text(code)
-    assert PERPLEXITY in lean.repro(), "nothing is kept of it under the name of the code before"
+    assert NGRAM in lean.repro(), "nothing is kept of it under the name of the code before"
     assert lean.rows != rows
     assert "up to date" in lean.run("dvc", "status")
 
@@ -174,12 +173,12 @@ def test_an_edit_of_what_a_running_stage_imports_ends_that_stage_and_other_edits
         lean.set(bootstrap=50)
 
     status, said = lean.meanwhile(edit, "repro")
-    assert not status and {SEGMENT, "pretrain@tta", "report"} <= ran(said)
+    assert not status and {SEGMENT, TOKENIZER, NGRAM, "report"} <= ran(said)
     assert "code" not in ran(said), "the edit was taken back"
-    noted = lean.lock[PERPLEXITY]["params"]["artifacts/settings.json"]
+    noted = lean.lock[NGRAM]["params"]["artifacts/settings.json"]
     assert noted["bootstrap"] == 100
     after = lean.repro()
-    assert {"code", "settings", PERPLEXITY} <= after and not {SEGMENT, "pretrain@tta"} & after
+    assert {"code", "settings", NGRAM} <= after and not {SEGMENT, TOKENIZER} & after
     assert "up to date" in lean.run("dvc", "status")
 
 
@@ -194,7 +193,7 @@ def test_an_experiment_is_recorded_with_its_own_settings(lean: Lean) -> None:
     shutil.copyfile(ROOT / ".gitignore", lean.folder / ".gitignore")
     lean.run("dvc", "config", "--unset", "core.no_scm")
     subprocess.run("git add -A && git commit -qm all", shell=True, cwd=lean.folder, check=True)
-    command = ("exp", "run", "-n", "three", "-S", "models.tta.training.steps=3")
+    command = ("exp", "run", "-n", "bigrams", "-S", "ngrams.ngram-3.order=2")
     path = lean.folder / "params.yaml"
 
     def edit() -> None:
@@ -204,12 +203,10 @@ def test_an_experiment_is_recorded_with_its_own_settings(lean: Lean) -> None:
 
     status, said = lean.meanwhile(edit, *command)
     assert status and "params.yaml: edited while `dvc exp run` ran; run the experiment again" in said
-    assert "three" not in lean.run("dvc", "exp", "list")
+    assert "bigrams" not in lean.run("dvc", "exp", "list")
     lean.run("dvc", *command)
-    assert "three" in lean.run("dvc", "exp", "list")
-    noted = lean.lock["pretrain@tta"]["params"]["artifacts/settings.json"]
-    assert noted["models.tta"]["training"]["steps"] == 3
-    reported = lean.lock[PERPLEXITY]["params"]["artifacts/settings.json"]
+    assert "bigrams" in lean.run("dvc", "exp", "list")
+    noted = lean.lock[NGRAM]["params"]["artifacts/settings.json"]
     params = read_yaml(lean.folder / "params.yaml")
-    assert (params["bootstrap"], params["models"]["tta"]["training"]["steps"]) == (reported["bootstrap"], 3)
-    assert reported["bootstrap"] == 50
+    assert (noted["bootstrap"], params["bootstrap"]) == (50, 50)
+    assert (noted["ngrams.ngram-3"]["order"], params["ngrams"]["ngram-3"]["order"]) == (2, 2)
