@@ -49,8 +49,12 @@ class Clone:
 
     def run(self, *arguments: str, expect: int = 0) -> str:
         """What a module's command line says, on both streams."""
+        return self.said(sys.executable, "-m", *arguments, expect=expect)
+
+    def said(self, *command: str, expect: int = 0) -> str:
+        """What a command says, on both streams."""
         done = subprocess.run(
-            [sys.executable, "-m", *arguments],
+            command,
             cwd=self.folder,
             env=self.environment,
             capture_output=True,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 
 from quartet.config.loading import read_yaml
+from tests import quick_dvc
 from tests.edit_matrix import SCRIPT, note_outs, ran, replace_scripts
 from tests.imports import ROOT
 from tests.settings import AS_JSON, change_settings
@@ -66,6 +66,11 @@ class Lean(Clone):
         self.add("stages/segment.py", WAIT, behind='"segment", name):')
         assert {SEGMENT, TOKENIZER, NGRAM, "report"} <= self.repro()
 
+    def run(self, *arguments: str, expect: int = 0) -> str:
+        """What a command of DVC says."""
+        assert arguments[0] == "dvc"
+        return self.said(*quick_dvc.COMMAND, *arguments[1:], expect=expect)
+
     def set(self, **keys: Any) -> None:
         """Give keys of params.yaml other values."""
         path = self.folder / "params.yaml"
@@ -95,7 +100,7 @@ class Lean(Clone):
         hold, waiting = (self.folder / "artifacts" / name for name in ("hold", "waiting"))
         hold.touch()
         process = subprocess.Popen(
-            [sys.executable, "-m", "dvc", *command],
+            [*quick_dvc.COMMAND, *command],
             cwd=self.folder,
             env=self.environment,
             stdout=subprocess.PIPE,
