@@ -60,11 +60,6 @@ def reranked_systems(params: Params, layout: Layout) -> dict[str, RerankedSystem
     }
 
 
-def combined_name(pair: tuple[str, str]) -> str:
-    """The system that two others make together."""
-    return "-and-".join(pair)
-
-
 def metric_of(settings: NBestEntry) -> Metric:
     """What a set of lists is judged by."""
     if settings.metric == "bleu":

@@ -31,7 +31,7 @@ from quartet.config.ngram import NgramEntry
 from quartet.config.recognise import RecogniserEntry, TranslatorEntry
 from quartet.config.text import CorpusEntry, ExecutorSettings, SegmentationSettings, Source, TokenizerEntry
 from quartet.config.training import TrainerSettings
-from quartet.config.types import STRICT, Count, Size, Text
+from quartet.config.types import STRICT, Count, Seed, Size, Text
 from quartet.errors import InputError, nearest
 
 #: The sections whose keys are names, beside ``tasks``.
@@ -76,7 +76,7 @@ class Params:
     """
 
     experiment: str
-    seeds: list[Size]
+    seeds: list[Seed]
     device: Literal["auto", "cpu", "cuda"]
     threads: Size
     workers: Size = 0

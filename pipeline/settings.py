@@ -20,15 +20,19 @@ from pipeline.layout import CATALOGUE
 from pipeline.params import NAMED, Params
 from pipeline.run import DVC_STAGE
 from pipeline.stages import EVALUATIONS, KINDS, TRAINED
+from pipeline.task_sets import check_roles
 from quartet.config.loading import checked, read_yaml
 from quartet.errors import InputError, nearest
 from quartet.files import atomic_path
-from quartet.results import INTACT, system_name
+from quartet.nbest.formats import FORMATS
+from quartet.results import BASELINES, INTACT, ONE_BY_ONE, combined_name, system_name
 
+#: The sections whose entries are systems of the report.
+SYSTEMS = ("models", "pretrained", "ngrams", "vectors")
 #: How the name of a block begins that holds YAML anchors for others, and is no setting itself.
 ANCHORS = "x-"
 #: Names become file names, stage names of DVC and keys of DVC's params, where a dot would cut them in two.
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 
 def read_params(path: str | Path = "params.yaml") -> Params:
@@ -66,8 +70,9 @@ def _check_names(params: Params, place: str) -> None:
             raise InputError(
                 f"{place}: {where}",
                 f"{name!r} cannot be a name",
-                "use letters, digits, - and _, no dots, first a letter or digit",
+                "use at most 100 of a to z, A to Z, digits, - and _, no dots, first a letter or digit",
             )
+    _check_systems(params, place)
     if CATALOGUE in params.runtime.models:
         raise InputError(
             f"{place}: runtime.models",
@@ -87,6 +92,20 @@ def _check_names(params: Params, place: str) -> None:
             )
 
 
+def _check_systems(params: Params, place: str) -> None:
+    """What can be a system of the report has a name that no other has: rows of one name would count as seeds of one."""
+    models = [*params.models, *params.pretrained, *params.ngrams]
+    taken = dict.fromkeys(BASELINES, "a baseline")
+    taken |= {combined_name(pair): f"the pair {' and '.join(pair)}" for pair in params.rerank.combine}
+    for name in models:
+        taken |= {system_name(name, how): f"{name}, read another way," for how in (INTACT, ONE_BY_ONE)}
+    for section in SYSTEMS:
+        for name in getattr(params, section):
+            if name in taken:
+                raise InputError(f"{place}: {section}.{name}", f"{taken[name]} is called so", "rename it")
+            taken[name] = f"an entry of {section}"
+
+
 def _check_references(params: Params, place: str) -> None:
     """Every name that an entry mentions must be an entry."""
 
@@ -99,22 +118,32 @@ def _check_references(params: Params, place: str) -> None:
     for key, model in params.models.items():
         known(f"models.{key}.corpus", model.corpus, {**params.corpora}, "corpus")
         known(f"models.{key}.tokenizer", model.tokenizer, {**params.tokenizers}, "tokenizer")
-    scorers = [*params.models, *params.pretrained, *params.ngrams]
-    for section in ("pretrained", "ngrams"):
-        for key in getattr(params, section):
-            if scorers.count(key) > 1:
-                raise InputError(f"{place}: {section}.{key}", "another model has this name too", "rename one")
     for key, ngram in params.ngrams.items():
         known(f"ngrams.{key}.corpus", ngram.corpus, {**params.corpora}, "corpus")
         known(f"ngrams.{key}.tokenizer", ngram.tokenizer, {**params.tokenizers}, "tokenizer")
     for key, task in params.tasks.items():
         known(f"tasks.{key}.kind", task.kind, dict.fromkeys(KINDS), "kind")
+        check_roles(key, task)
+    for key, lists_of in params.nbest.items():
+        known(f"nbest.{key}.format", lists_of.format, {**FORMATS}, "format")
     lists = [(f"evaluate.{name}", params.evaluate[name], one.models) for name, one in EVALUATIONS.items()]
     for where, names, sections in [*lists, ("runtime.models", params.runtime.models, TRAINED)]:
         for name in names:
             known(where, name, {key: 0 for one in sections for key in getattr(params, one)}, "model")
             if names.count(name) > 1:
                 raise InputError(f"{place}: {where}", f"{name!r} is listed twice")
+    for name in params.evaluate["attention"]:
+        model = params.models[name]
+        for where, numbers, most in (
+            ("layers", params.attention.numbers(model.layers), model.layers),
+            ("head", [params.attention.head], model.heads),
+        ):
+            if over := [number for number in numbers if isinstance(number, int) and number > most]:
+                raise InputError(
+                    f"{place}: attention.{where}",
+                    f"{over[0]} of {name}, which has {most}",
+                    "take a smaller number",
+                )
     for pair in params.rerank.combine:
         alone = {**dict.fromkeys(params.evaluate["rerank"])}
         intact = {system_name(name, INTACT): name for name in alone}

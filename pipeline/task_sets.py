@@ -41,9 +41,8 @@ def published_format(name: str, task: TaskEntry) -> SetFormat[Any] | None:
     return formats[task.format]
 
 
-def check_roles(params: Params, name: str) -> None:
+def check_roles(name: str, task: TaskEntry) -> None:
     """Raise InputError unless the task's ``files:`` are those that its kind and format want."""
-    task = params.tasks[name]
     form = published_format(name, task)
     place = f"params.yaml: tasks.{name}.files"
     given = ", ".join(task.files) or "none"

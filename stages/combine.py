@@ -8,7 +8,6 @@ from pipeline.judged_lists import (
     SPLITS,
     JudgedSplit,
     RerankedSystem,
-    combined_name,
     load_judged_split,
     reranked_systems,
     rows_of_outcome,
@@ -24,7 +23,7 @@ from quartet.errors import InputError
 from quartet.nbest.combine import combine
 from quartet.nbest.rerank import Candidates, weight_grid
 from quartet.nbest.rescored_file import read_rescored, write_rescored
-from quartet.results import EvaluatedSystem, Measure, Result, write_results
+from quartet.results import EvaluatedSystem, Measure, Result, combined_name, write_results
 
 #: The step of the shares that are tried where the weights are no grid.
 SHARES = 0.05

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
-from pipeline.judged_lists import combined_name, metric_of, reranked_systems
+from pipeline.judged_lists import metric_of, reranked_systems
 from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.run import main
@@ -14,7 +14,7 @@ from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
 from quartet.nbest.rescored_file import read_rescored
 from quartet.nbest.system_comparison import compare
-from quartet.results import Measure, Result, rows_of, system_name, write_results
+from quartet.results import Measure, Result, combined_name, rows_of, system_name, write_results
 
 
 def compare_systems() -> None:

@@ -13,10 +13,10 @@ from pipeline.settings import load
 from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
 from quartet.config.nbest import NBestEntry
-from quartet.errors import InputError, nearest
+from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json, write_jsonl
 from quartet.nbest.bleu import Bleu
-from quartet.nbest.formats import FORMATS, IngestedLists, NBestFiles, jsonl, read
+from quartet.nbest.formats import IngestedLists, NBestFiles, jsonl, read
 from quartet.nbest.ingestion_counts import count, in_common
 from quartet.nbest.types import NBest
 
@@ -30,12 +30,6 @@ def nbest(name: str) -> None:
     """Put {dev,test,refused,missing}.jsonl and manifest.json of the set `name` into its folder of artifacts/."""
     params = load()
     settings = entry(params.nbest, name, "nbest")
-    if settings.format not in FORMATS:
-        raise InputError(
-            f"params.yaml: nbest.{name}.format",
-            f"unknown format {settings.format!r}",
-            nearest(settings.format, FORMATS, "format"),
-        )
     folder = Layout(params.experiment).nbest(name)
     inputs = InputSnapshot([base_of(settings, Path(params.data.root))])
     with stage_run(params, "nbest", name):

@@ -15,7 +15,7 @@ from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params, TaskEntry
 from pipeline.run import main
 from pipeline.settings import load
-from pipeline.task_sets import check_roles, file_name, passed_over, published_format, read_task
+from pipeline.task_sets import file_name, passed_over, published_format, read_task
 from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError
@@ -57,7 +57,6 @@ def bring(params: Params, name: str, task: TaskEntry, layout: Layout) -> dict[st
     Raises:
         Unavailable: a set that is no published one cannot be had; its folder is what it was.
     """
-    check_roles(params, name)
     form, folder = published_format(name, task), layout.task(task.kind, name)
     manifest: dict[str, Any] = {"version": MANIFEST_VERSION, "kind": task.kind}
     with atomic_dir(folder) as temporary:

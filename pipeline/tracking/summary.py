@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from statistics import fmean
 
-from pipeline.judged_lists import combined_name
 from pipeline.layout import Layout, pairs
 from pipeline.params import Params
 from pipeline.stages import HEADLINES, instances, stage_named
@@ -30,7 +29,7 @@ from pipeline.tracking.instance import (
     stage_params,
 )
 from pipeline.tracking.mlflow import ExperimentStore, in_copy
-from quartet.results import Result
+from quartet.results import Result, combined_name
 
 STAGE = "model"
 #: The name of the view: :mod:`pipeline.ui` opens it.

@@ -50,6 +50,20 @@ def system_name(model: str, reading: str = "", versus: str = "") -> str:
     return f"{model}{mark}{reading}" + (f" - {versus}" if versus else "")
 
 
+def combined_name(pair: tuple[str, str]) -> str:
+    """The system that two others make together."""
+    return "-and-".join(pair)
+
+
+#: Systems that are no model of params.yaml; their rows stand in the models' tables.
+BASELINES = frozenset(
+    {
+        *("first-pass", "oracle", "unigram", "majority", "bag-of-words"),
+        *("random-span", "no-answer", "word2vec", "hf-bert"),
+    }
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """A line of results.jsonl.

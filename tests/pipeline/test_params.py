@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +17,7 @@ from quartet.config.text import HubConfig
 from quartet.errors import InputError
 from tests.committed import committed
 from tests.imports import ROOT
+from tests.settings import change_settings
 
 PRESETS = Path(__file__).resolve().parents[2] / "presets"
 SAMPLE = (PRESETS / "sample.yaml").read_text(encoding="utf-8")
@@ -196,11 +199,7 @@ MISTAKES = {
         "kind: classified",
         "tasks.polarity.kind: unknown kind 'classified'",
     ),
-    "no task of a kind": (
-        "kind: classification",
-        "kind: word-similarity",
-        "evaluate.finetune: no task is of the kind",
-    ),
+    "no task of a kind": ("  glue: []", "  glue: [tta]", "evaluate.glue: no task is of the kind glue"),
     "no checksum": (
         "sha256: a53f",
         "sha256: null  # a53f",
@@ -313,7 +312,7 @@ def test_anchors_that_unfold_without_end_are_refused(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_bytes(b"a: \xff\xfe\x00")
-    with pytest.raises(InputError, match=r"params\.yaml: cannot be read"):
+    with pytest.raises(InputError, match=r"params\.yaml:1: not UTF-8"):
         read_params(tmp_path / "params.yaml")
     with pytest.raises(InputError, match="no such file"):
         read_params(tmp_path / "other.yaml")
@@ -357,6 +356,37 @@ EDITS = {
     "a number for a name": ("  segatron-xl:", "  2:", r"models: the key 2 .*quotes"),
     "a dot in a name": ("  segatron-xl:", "  seg-0.5M:", r"models\.seg-0\.5M: .*no dots"),
     "a misspelt model": ("  sts: [tta]", "  sts: [ttaa]", r"evaluate\.sts: .*'tta'"),
+    "a value that is needed": (
+        "experiment: tiny",
+        "experiment:",
+        "experiment: there is no value; write one$",
+    ),
+    "a value with a default": (
+        "    hypotheses: 5",
+        "    skip_malformed:",
+        r"nbest\.sample-speech\.skip_malformed: there is no value; write one, or take the key out$",
+    ),
+    "a pair that is no list of pairs": (
+        "combine: []",
+        "combine: [tta, ngram-3]",
+        r"rerank\.combine\[0\]: [^;]*$",
+    ),
+    "a comma in a number": (
+        "lowercase: true}",
+        "lowercase: true, a: 1,000}",
+        r"tokenizers\.wordpiece-1k: 0 .*1000",
+    ),
+    "a seed of more than 32 bits": ("seeds: [1]", "seeds: [4294967296]", r"seeds\[0\]: .*4294967296"),
+    "lists outside their folder": (
+        "    dev: dev.json",
+        "    dev: ../dev.json",
+        r"nbest\.sample-speech: \.\./dev\.json .*folder",
+    ),
+    "lists anywhere": (
+        "    test: test.json",
+        "    test: /test.json",
+        r"nbest\.sample-speech: /test\.json .*folder",
+    ),
     "a key that no stage reads": ("threads: 1", "threads: 1\nthread: 2", r"thread: unknown key.*'threads'"),
     "a block that is no setting": ("threads: 1", "threads: 1\ncommon: {a: 1}", r"common: unknown key"),
 }
@@ -380,3 +410,38 @@ def test_a_block_of_anchors_is_no_setting(tmp_path: Path) -> None:
     (tmp_path / "params.yaml").write_text(text)
     params = read_params(tmp_path / "params.yaml")
     assert (params.models["tta"].training.clip, params.models["segatron-xl"].training.clip) == (0.5, 1.0)
+
+
+GLOVE = {"source": "x", "sha256": None, "format": "glove", "lowercase": False}
+#: Names that rows of the report would share: the keys of params.yaml that are changed -> where one is refused.
+SHARED_NAMES: dict[str, tuple[dict[str, Any], str]] = {
+    "a baseline": ({"pretrained": {"oracle": {"source": "x"}}}, r"pretrained\.oracle: a baseline"),
+    "a pair": (
+        {"rerank.combine": [["tta", "ngram-3"]], "vectors": {"tta-and-ngram-3": GLOVE}},
+        r"vectors\.tta-and-ngram-3: the pair tta and ngram-3",
+    ),
+    "the intact input": ({"pretrained": {"tta-intact": {"source": "x"}}}, r"pretrained\.tta-intact: tta"),
+    "copies one by one": ({"vectors": {"tta-one-by-one": GLOVE}}, r"vectors\.tta-one-by-one: tta"),
+    "vectors": ({"vectors": {"ngram-3": GLOVE}}, r"vectors\.ngram-3: an entry of ngrams"),
+    "much too long": ({"pretrained": {"a" * 101: {"source": "x"}}}, r"pretrained\.a+: .*100"),
+}
+#: What the stages would find out late, or not at all.
+EARLY: dict[str, tuple[dict[str, Any], str]] = {
+    "a format": ({"nbest.sample-speech.format": "mlm-scorin"}, r"format 'mlm-scorin'; .*'mlm-scoring'"),
+    "a layer": ({"attention.layers": [1, 2]}, r"attention\.layers: 2 of tta, which has 1;"),
+    "a head": ({"attention.head": 3}, r"attention\.head: 3 of tta, which has 2;"),
+    "too many weights": (
+        {"rerank.weights": {"start": 0.0, "stop": 1.0, "step": 1e-6}},
+        r"rerank\.weights: step 1e-06 .*100,000",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"), [*SHARED_NAMES.values(), *EARLY.values()], ids=[*SHARED_NAMES, *EARLY]
+)
+def test_what_cannot_be_together_is_refused(keys: dict[str, Any], said: str, tmp_path: Path) -> None:
+    shutil.copyfile(PRESETS / "tiny.yaml", tmp_path / "params.yaml")
+    change_settings(tmp_path / "params.yaml", keys)
+    with pytest.raises(InputError, match=rf"params\.yaml: .*{said}"):
+        read_params(tmp_path / "params.yaml")

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import quartet
-from quartet.results import read_results
+from pipeline.settings import SYSTEMS, read_params
+from quartet.results import BASELINES, read_results
 from tests.imports import ROOT
 from tests.tiny import SHARED, Clone, finished
 
@@ -31,6 +32,10 @@ def test_every_table_has_rows_with_n_and_a_scale(clone: Clone) -> None:
     assert tables == {"training", "perplexity", "input-length", "attention"} | sets | reranking
     assert all(row.n > 0 and row.scale and row.experiment == "tiny" for row in rows)
     timed = read_results(clone.folder / "reports" / "tiny" / "times" / "timings.jsonl")
+    params = read_params(clone.folder / "params.yaml")
+    models = {name for section in SYSTEMS for name in getattr(params, section)}
+    others = {row.model for row in rows + timed if row.table != "duration"} - models
+    assert {"first-pass", "word2vec"} < others <= BASELINES, "no name is left that a model may have"
     assert {row.table for row in timed} == {"runtime", "duration"}
     threads = {
         row.system: bool(re.search(r"\(\d+ thread", row.device)) for row in timed if row.split == "total"

@@ -133,7 +133,7 @@ def test_the_sentences_are_those_that_the_models_are_measured_on(
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("  words-3:\n", "  tta:\n", "ngrams.tta: another model has this name too"),
+        ("  words-3:\n", "  tta:\n", "ngrams.tta: an entry of models is called so"),
         ("    order: 3\n", "    order: 9\n", "ngrams.words-3.order"),
         (
             "    order: 3\n",

@@ -242,14 +242,6 @@ def test_malformed_lists_are_named_and_nothing_is_kept(layout: Layout, workspace
     assert not layout.nbest("sample-speech").exists()
 
 
-def test_an_unknown_format_names_the_nearest(layout: Layout, workspace: Path) -> None:
-    change(workspace, "format: mlm-scoring", "format: mlm-scorin")
-    with pytest.raises(
-        InputError, match=r"unknown format 'mlm-scorin'; the nearest known format is 'mlm-scoring'"
-    ):
-        nbest("sample-speech")
-
-
 def test_the_catalogue_names_what_there_is_even_where_there_is_nothing(
     layout: Layout, workspace: Path
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from quartet.config.types import STRICT, Count, Positive, ProperShare, Share, Size
+from quartet.config.types import STRICT, Count, Positive, ProperShare, Seed, Share, Size
 
 #: What stands for an input. ``cls``: the last layer's output at the special token that has seen all of it: the first
 #: ([CLS] or [BOS]); for a causal model, whose first token sees nothing, the last ([SEP] or [EOS]). ``mean``: the mean
@@ -96,7 +96,7 @@ class GlueProtocol:
             trainings, of 90 epochs).
     """
 
-    seeds: tuple[Size, ...]
+    seeds: tuple[Seed, ...]
     limit: Size = 0
     max_length: Size = 0
     pooling: Pooling = "cls"

@@ -5,16 +5,18 @@ The YAML 1.2 rules are those of DVC, which reads the same file: ``1e-4`` is a nu
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
 import math
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -29,11 +31,6 @@ MOST_VALUES = 100_000
 MOST_BYTES = 1 << 18
 #: Whole numbers from here on fit no array and no seed.
 TOO_LARGE = 1 << 63
-#: pydantic's errors of what is no list and no mapping -> what is one that holds nothing.
-EMPTY = {
-    **dict.fromkeys(("list_type", "tuple_type"), "[]"),
-    **dict.fromkeys(("dict_type", "model_type"), "{}"),
-}
 
 
 def read_yaml(path: str | Path) -> dict[str, Any]:
@@ -53,7 +50,10 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
         text = data.decode("utf-8")
     except FileNotFoundError as error:
         raise InputError(path, "no such file") from error
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}:{line}", "not UTF-8 text", "save the file as UTF-8") from error
+    except OSError as error:
         raise InputError(path, f"cannot be read ({error})") from error
     try:
         value = YAML(typ="safe", pure=True).load(text)
@@ -92,6 +92,12 @@ def _check_plain(value: dict[str, Any], place: str) -> None:
         here = f"{place}: {where}" if where else place
         if isinstance(item, dict):
             for key, inner in item.items():
+                if inner is None and isinstance(key, int | float):
+                    raise InputError(
+                        here,
+                        f"{key} stands alone where keys stand",
+                        "write numbers without a comma, as 1000 and 1.5e-3",
+                    )
                 if not isinstance(key, str) or not _is_text(key):
                     raise InputError(
                         here, f"the key {key!r:.40} is {_kind(key)}, not text", "put it in quotes"
@@ -146,17 +152,57 @@ def checked(kind: type[Settings], data: Mapping[str, Any], place: str) -> Settin
         )
         remedy = ""
         if reason is None:
-            reason, remedy = _expected(first["type"], first["msg"], first["input"])
+            reason = (
+                "there is no value"
+                if first["input"] is None
+                else (f"{first['msg']}, found {json.dumps(first['input'])[:80]}")
+            )
+            remedy = _remedy(kind, data, first)
         raise InputError(f"{place}: {where}" if where else place, reason, remedy) from None
 
 
-def _expected(kind: str, message: str, found: object) -> tuple[str, str]:
-    """(reason, remedy) of a value of the wrong type; a key without a value is the most frequent one."""
-    empty = EMPTY.get(kind, "")
+def _remedy(kind: Any, data: Mapping[str, Any], error: ErrorDetails) -> str:
+    """What to write in the place of a value of the wrong type: of what may be meant, the first that is accepted."""
+    found, where = error["input"], error["loc"]
+    tries: list[tuple[str, Any]] = []
+    if isinstance(found, str):
+        tries.append((f"write [{found}]", [found]))
     if found is None:
-        return "there is no value", f"write {empty} for none" if empty else "write one, or take the key out"
-    remedy = f"write [{found}]" if empty == "[]" and isinstance(found, str) else ""
-    return f"{message}, found {json.dumps(found)[:80]}", remedy
+        tries += [
+            ("write [] for none", []),
+            ("write {} for none", {}),
+            ("write one, or take the key out", None),
+        ]
+    for words, value in tries:
+        if not any(one[: len(where)] == where for one in _mistakes(kind, _replaced(data, where, value))):
+            return words
+    return "write one" if found is None else ""
+
+
+def _mistakes(kind: Any, data: Mapping[str, Any]) -> list[tuple[int | str, ...]]:
+    """Where a value is refused."""
+    try:
+        TypeAdapter(kind).validate_json(json.dumps(data), strict=True)
+    except ValidationError as error:
+        return [one["loc"] for one in error.errors(include_url=False)]
+    return []
+
+
+def _replaced(data: Mapping[str, Any], where: Sequence[int | str], value: Any) -> Any:
+    """A copy with another value at a place, or, for None, without the key; as it is where there is no such place."""
+    whole: Any = copy.deepcopy(data)
+    *outer, last = [key for key in where if isinstance(key, int) or not _is_tag(key)]
+    inner = whole
+    try:
+        for key in outer:
+            inner = inner[key]
+        if value is None:
+            del inner[last]
+        else:
+            inner[last] = value
+    except (KeyError, IndexError, TypeError):
+        return data
+    return whole
 
 
 def _join(location: Iterable[int | str]) -> str:
@@ -164,9 +210,14 @@ def _join(location: Iterable[int | str]) -> str:
     for part in location:
         if isinstance(part, int):
             text += f"[{part}]"
-        elif not part.startswith(("[", "literal[")):  # a key itself, or which of several types was tried
+        elif not _is_tag(part):
             text += f".{part}" if text else part
     return text
+
+
+def _is_tag(part: str) -> bool:
+    """Whether it is no key, but says which of several types was tried."""
+    return part.startswith(("[", "literal["))
 
 
 def _refuse_unknown(kind: Any, value: Any, place: str, where: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
@@ -18,6 +19,10 @@ ScoreMeaning = Literal["scores", "costs"]
 UnknownHandling = Literal["error", "warn", "spread"]
 
 
+#: Of a grid: each is tried on all lists.
+MOST_WEIGHTS = 100_000
+
+
 @dataclass(frozen=True, kw_only=True, config=STRICT)
 class WeightGrid:
     """A grid of interpolation weights."""
@@ -29,6 +34,8 @@ class WeightGrid:
     def __post_init__(self) -> None:
         if self.start > self.stop:
             raise ValueError(f"start {self.start} is larger than stop {self.stop}")
+        if (self.stop - self.start) / self.step >= MOST_WEIGHTS:
+            raise ValueError(f"step {self.step} makes more than {MOST_WEIGHTS:,} weights")
 
 
 def _exact_or_grid(value: object) -> object:
@@ -97,6 +104,11 @@ class ListFiles:
     scores: list[CostFile] = Field(default_factory=list)
     references: Text | None = None
 
+    @property
+    def paths(self) -> list[str]:
+        """Of all files, as they are written."""
+        return [self.hypotheses, *(one.file for one in self.scores), *filter(None, [self.references])]
+
 
 def _one_or_several(value: object) -> object:
     """The path of lists that hold everything as the one file that there is."""
@@ -121,8 +133,8 @@ class NBestEntry:
     """An entry of ``nbest:``: the weight is tuned on ``dev`` and applied to ``test``; ``origin`` is for the report.
 
     Attributes:
-        folder: where the paths of ``dev`` and ``test`` start, itself below ``data.root``; a translator's lists are at
-            ``../artifacts/…`` of a root in the project. All of it is one dependency.
+        folder: where the paths of ``dev`` and ``test`` start and stay, itself below ``data.root``; a translator's lists
+            are at ``../artifacts/…`` of a root in the project. All of it is one dependency.
         dev, test: a file of lists, or several files by their role.
         beam: hypotheses a list, for formats that only count.
         hypotheses: how many of each list are kept, the first pass's best; None: all.
@@ -151,5 +163,11 @@ class NBestEntry:
     origin: str = ""
 
     def __post_init__(self) -> None:
+        for path in (*self.dev.paths, *self.test.paths):
+            if PurePath(path).is_absolute() or ".." in PurePath(path).parts:
+                raise ValueError(
+                    f"{path} is not inside {self.folder}, and an edit of it would go unnoticed: "
+                    "let folder be one that all files are in"
+                )
         if self.metric != "bleu" and self.bleu != BleuSettings():
             raise ValueError(f"bleu means nothing with metric: {self.metric}: take it out")

@@ -9,7 +9,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from quartet.config.training import TrainingConfig
-from quartet.config.types import STRICT, Count, Fraction, NotNegative, Positive, Size, Text, part
+from quartet.config.types import STRICT, Count, Fraction, NotNegative, Positive, Seed, Size, Text, part
 
 #: Ids that no text decides: the special tokens, and one for each byte.
 RESERVED = 7 + 256
@@ -162,7 +162,7 @@ class TranslatorEntry(TranslatorConfig):
     training: TrainingConfig
     label_smoothing: Fraction = 0.1
     beam: BeamConfig = Field(default_factory=BeamConfig)
-    seed: Size = 1
+    seed: Seed = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -13,6 +13,8 @@ STRICT = ConfigDict(extra="forbid", validate_default=True)
 Count = Annotated[int, Field(ge=1)]
 #: A whole number from 0, where 0 often means "none" or "all".
 Size = Annotated[int, Field(ge=0)]
+#: What random numbers start from; NumPy's older generators take no more bits.
+Seed = Annotated[int, Field(ge=0, lt=1 << 32)]
 #: A number above 0.
 Positive = Annotated[float, Field(gt=0.0)]
 #: A number from 0.
