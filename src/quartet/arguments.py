@@ -14,7 +14,7 @@ def checked_texts(texts: Iterable[str], place: str = "texts") -> list[str]:
     """The texts of any collection or generator, which is read once.
 
     Raises:
-        InputError: it is one string, a mapping or a table, or holds what is no string.
+        InputError: it is one string, a mapping or a table, or holds what is no string or no Unicode text.
     """
     if isinstance(texts, str | bytes):
         raise InputError(
@@ -35,7 +35,17 @@ def checked_texts(texts: Iterable[str], place: str = "texts") -> list[str]:
                 f"a text is needed, not {text!r:.{SHOWN}} ({type(text).__name__})",
                 "leave it out, or give its text",
             )
+        check_unicode(text, f"{place}[{number}]")
     return found
+
+
+def check_unicode(text: str, place: str) -> None:
+    """Raise InputError where a string holds half a surrogate pair, which is no character and cannot be encoded."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        reason = f"the text has half a surrogate pair at character {error.start + 1}"
+        raise InputError(place, reason, "decode its bytes as UTF-8, or take it out") from error
 
 
 def check_choice(value: object, known: Collection[str], place: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import time
 
 import pytest
 
@@ -37,6 +38,9 @@ from tests.nbest.lists import SMALL, lists_of, nbest
         (False, False, "\u2581he\u2581hoped<eos>", "he hoped"),
         (False, False, "he\u2581hoped there", "he hoped there"),
         (False, False, "<s> Hello \uffed, you </s> </s>", "Hello, you"),
+        (False, False, "a \uffed \uffed b  \uffed\uffed", "ab"),
+        (False, False, " <pad> <s>  a <eos> </s> b <eos>\n</s> <pad> ", "a <eos> </s> b"),
+        (False, False, "<pad> <pad>", ""),
         (False, False, "a < b & c <unk> @@ x", "a < b & c <unk> @@ x"),
     ],
 )
@@ -44,6 +48,21 @@ def test_texts(lowercase: bool, strip: bool, text: str, expected: str) -> None:
     setting = Normalisation(lowercase, strip)
     assert setting.text(text) == expected
     assert setting.text(setting.text(text)) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<{} x", "\uffed{}x", "a{}\uffed\uffed{}<", "</s>{}x</s>", "@@{}<"],
+)
+@pytest.mark.parametrize("part", [" ", "</s>", "@@ ", " \uffed"])
+def test_the_time_is_linear_in_the_length(text: str, part: str) -> None:
+    def seconds(size: int) -> float:
+        long = text.format(part * size, part * size)
+        started = time.process_time()
+        Normalisation(lowercase=True, strip_punctuation=True).text(long)
+        return time.process_time() - started
+
+    assert seconds(64_000) < 2, "a square would be 16 s or more"
 
 
 def test_lists_change_in_hypotheses_and_reference_alike() -> None:

@@ -53,6 +53,7 @@ def uses(scorer: Any) -> Iterator[Callable[[Any], Any]]:
     """Everything that takes texts."""
     yield scorer.score
     yield scorer.token_logprobs
+    yield scorer.unknown_tokens
     yield lambda texts: score_all(scorer, texts)
     if hasattr(scorer, "embed"):
         yield scorer.embed
@@ -77,6 +78,7 @@ def test_any_collection_is_read_as_a_list_is(scorer: Any, given: Callable[[list[
         ["the cat", float("nan")],
         [b"the cat"],
         [TEXTS],
+        ["the cat", "a\ud800b"],
         7,
         None,
     ],
@@ -84,8 +86,27 @@ def test_any_collection_is_read_as_a_list_is(scorer: Any, given: Callable[[list[
 )
 def test_what_is_no_collection_of_texts_is_refused(scorer: Any, wrong: Any) -> None:
     for use in uses(scorer):
-        with pytest.raises(InputError, match=r"^texts"):
+        with pytest.raises(InputError, match=r"^texts") as caught:
             use(wrong)
+        str(caught.value).encode("utf-8")  # it can be printed
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        nbest("u1", "a b", ("a\ud800b", -1.0)),
+        nbest("u1", "a\ud800b", ("a b", -1.0)),
+        nbest("u\ud8001", "a b", ("a b", -1.0)),
+    ],
+    ids=["hypothesis", "reference", "name"],
+)
+def test_rescoring_refuses_what_no_file_could_hold(one: NBest, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        quartet.rescore(Words(), [one], weight=0.5)
+    str(caught.value).encode("utf-8")
+    good = nbest("u2", "a", ("a", -1.0))
+    found = quartet.rescore(Words(), [one, good], weight=0.5, skip_malformed=True)
+    assert [row["utt"] for row in found] == ["u2"]
 
 
 def test_the_table_of_mlflow(small_corpus: Small, tmp_path: Path) -> None:

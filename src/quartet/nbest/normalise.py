@@ -37,9 +37,12 @@ ESCAPES = {
     "&ket;": "]",
 }
 _ESCAPE = re.compile("|".join(map(re.escape, ESCAPES)))
-_ENDS = re.compile(r"^(?:\s*(?:<s>|<sos>|<bos>|<pad>|<sos/eos>))+|(?:\s*(?:</s>|<eos>|<pad>|<sos/eos>))+\s*$")
+_BEGIN = re.compile(r"(?:\s*(?:<s>|<sos>|<bos>|<pad>|<sos/eos>))+")
+#: Of a text that is read backwards, so that it is found at its place or not at all: the time is linear in the length.
+_END = re.compile(r"(?:\s*(?:>s/<|>soe<|>dap<|>soe/sos<))+\s*")
 #: SentencePiece's mark of a word's start, subword-nmt's of a word that goes on, OpenNMT's of two tokens in one word.
-WORD_START, GOES_ON, JOINER = "\u2581", re.compile(r"(?<=\S)@@(?:\s+|$)"), re.compile("\\s*\uffed\\s*")
+WORD_START, GOES_ON = "\u2581", re.compile(r"(?<=\S)@@(?:\s+|$)")
+JOINER = re.compile("(?<!\\s)(?:\\s*\uffed)+\\s*")
 
 # Whatever is neither letter, digit nor space; and two letters, to `re`, that may stand for punctuation.
 _CANDIDATE = re.compile("[^\\w\\s]|[_\u02bc]")
@@ -57,7 +60,7 @@ def plain_text(text: str) -> str:
     if not text.isascii():
         text = INVISIBLE.sub("", text)
     if "<" in text:
-        text = _ENDS.sub("", text)
+        text = _without(_END, _without(_BEGIN, text)[::-1])[::-1]
     if WORD_START in text:
         parts = text.split()
         if any(part.startswith(WORD_START) for part in parts):
@@ -67,6 +70,12 @@ def plain_text(text: str) -> str:
     if "&" in text:
         text = _ESCAPE.sub(lambda match: ESCAPES[match[0]], text)
     return unicodedata.normalize("NFC", text)
+
+
+def _without(start: re.Pattern[str], text: str) -> str:
+    """The text behind what stands at its start."""
+    match = start.match(text)
+    return text[match.end() :] if match else text
 
 
 def name_key(name: str) -> str:

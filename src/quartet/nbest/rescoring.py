@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypedDict, get_args, overload
 
-from quartet.arguments import check_choice
+from quartet.arguments import check_choice, check_unicode
 from quartet.config.nbest import ScoreMeaning, UnknownHandling
 from quartet.config.types import ScoreReduction
 from quartet.errors import InputError
@@ -290,10 +290,21 @@ def reading_of(
         lists = NBestFiles(Path(lists))
     if not isinstance(lists, NBestFiles):
         entries = (
-            ListEntry(f'utterance "{one.utterance}"', replace(one)) for one in _given(lists)
-        )  # in the order of scores
+            ListEntry.of(f'utterance "{one.utterance}"', partial(_checked, one)) for one in _given(lists)
+        )
         return orient_scores(collect(entries, "the lists", skip_malformed), "the lists", scores_are)
     return read(name, lists, skip_malformed, skip_missing, scores_are)
+
+
+def _checked(one: NBest) -> NBest:
+    """A copy, in the order of scores.
+
+    Raises:
+        InputError: one of its texts cannot be encoded.
+    """
+    for text in (one.utterance, one.reference or "", *(each.text for each in one.hypotheses)):
+        check_unicode(text, f"utterance {one.utterance!r}")
+    return replace(one)
 
 
 def _given(lists: Iterable[NBest]) -> Iterator[NBest]:

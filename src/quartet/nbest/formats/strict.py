@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from quartet.arguments import check_unicode
 from quartet.errors import InputError
 from quartet.nbest.types import Hypothesis, NBest
 
@@ -63,12 +64,7 @@ def text_of(value: Any, place: str) -> str:
         raise InputError(place, f"a text was expected, not {kind(value)}")
     if "\0" in value:
         raise InputError(place, f"the text has a NUL at character {value.index(chr(0)) + 1}")
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise InputError(
-            place, f"the text has half a surrogate pair at character {error.start + 1}"
-        ) from error
+    check_unicode(value, place)
     return value
 
 
