@@ -1,13 +1,15 @@
 # `make help` lists what there is. The two that matter: `make repro` and `make test`.
 #
-#   PYTHON=       the Python that .venv is made with (3.11)
+#   PYTHON=       the Python that .venv is made with, 3.11 to 3.13; not set: the first of them that is there
 #   PRESET=       a name in presets/: `make repro PRESET=tiny`
 #   JOBS=         how many stages `make repro` may run at once: `make repro JOBS=1`; not set: as many as have cores
 #   JEMALLOC=     the library that allocates memory for `make repro`; empty: the C library does
 #   TORCH_INDEX=  where to take PyTorch from, e.g. https://download.pytorch.org/whl/cpu or …/cu126;
 #                 not set: where pip takes everything from
 
-PYTHON ?= python3.11
+FITS := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
+PYTHON ?= $(shell for one in python3.11 python3.12 python3.13 python3; do \
+	if "$$one" -c "$(FITS)" 2>/dev/null; then echo "$$one"; break; fi; done)
 PRESET ?=
 JOBS ?=
 TORCH_INDEX ?=
@@ -45,10 +47,14 @@ $(STAMP): requirements.txt pyproject.toml
 	@mkdir -p $(VENV)
 	@exec 9> $(VENV)/.lock; flock 9; \
 	if [[ $@ -nt requirements.txt && $@ -nt pyproject.toml ]]; then exit 0; fi; \
-	[[ -x $(BIN)/python ]] || { command -v "$(PYTHON)" >/dev/null || { \
-		echo "error: there is no $(PYTHON); set PYTHON= to a Python 3.11" >&2; exit 2; }; $(PYTHON) -m venv $(VENV); }; \
-	$(BIN)/python -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if v == (3, 11) else \
-		"make: Python 3.11 is needed, .venv has %d.%d: remove .venv and set PYTHON=" % v)'; \
+	if [[ ! -x $(BIN)/python ]]; then \
+		python="$(PYTHON)"; [[ -n $$python ]] || \
+			{ echo "error: there is no Python 3.11, 3.12 or 3.13; install one, or name it by PYTHON=" >&2; exit 2; }; \
+		"$$python" -c "$(FITS)" 2>/dev/null || \
+			{ echo "error: $$python is no Python 3.11, 3.12 or 3.13; set PYTHON= to one" >&2; exit 2; }; \
+		"$$python" -m venv $(VENV); \
+	fi; \
+	$(BIN)/python -c "$(FITS)" || { echo "error: $(VENV) has no Python 3.11, 3.12 or 3.13: remove it" >&2; exit 2; }; \
 	if [[ -n "$(TORCH_INDEX)" ]]; then \
 		$(BIN)/python -m pip install -qq --index-url "$(TORCH_INDEX)" "$$(grep -E '^torch==' requirements.txt)"; fi; \
 	echo "installing requirements.txt into $(VENV) (a few minutes the first time)"; \
