@@ -265,3 +265,22 @@ def test_digests_are_of_one_state(project: Path, monkeypatch: pytest.MonkeyPatch
     check("work")
     forget()
     assert read_json(pipeline.code.DIGESTS)["work"] == digests()["work"]
+
+
+#: What the trees of Python 3.11, 3.12 and 3.13 have differently: empty fields, and empty texts within format strings.
+VARIED = """
+def shown(value: float, width: int = 3, *rest: int) -> str:
+    match rest:
+        case []:
+            return f"{value:.{width}f}{value!r:>{width}}"
+    return "" if None is ... else f"{rest=}"
+
+class Empty: ...
+"""
+
+
+def test_the_name_is_the_same_in_every_python(tmp_path: Path) -> None:
+    """Of those that Quartet runs in: DVC finds nothing to do where another one has run everything."""
+    (tmp_path / "varied").mkdir()
+    (tmp_path / "varied" / "__init__.py").write_text(VARIED)
+    assert code.fingerprint("varied", homes={"varied": tmp_path}) == "99c3eb6c2627fdbb"

@@ -247,7 +247,7 @@ def _is_docstring(node: ast.AST) -> bool:
 
 
 def _dump(node: object, kept: frozenset[str] | None) -> str:
-    """What counts of a node as text. Fields that hold nothing are left out: which there are depends on the Python."""
+    """What counts of a node as text, the same in every Python: fields that hold nothing are left out."""
     if isinstance(node, list):
         return f"[{', '.join([_dump(part, kept) for part in _what_counts(node)])}]"
     if not isinstance(node, ast.AST):
@@ -257,6 +257,12 @@ def _dump(node: object, kept: frozenset[str] | None) -> str:
         value = getattr(node, name, None)
         if name == "body" and isinstance(node, ast.ClassDef) and _is_unkept(node, kept):
             value = [part for part in node.body if not isinstance(part, ast.AnnAssign)]
+        elif name == "values" and isinstance(
+            node, ast.JoinedStr
+        ):  # Python 3.12 has empty texts between others
+            value = [
+                part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")
+            ]
         if value is not None and value != [] and name != "ctx":  # a place says whether it is read or written
             fields.append(f"{name}={_dump(value, kept)}")
     return f"{type(node).__name__}({', '.join(fields)})"
