@@ -32,6 +32,7 @@ class JudgedSplit:
     lists: list[NBest]
     table: CountTable
     given: list[NBest]
+    normalise: Normalisation
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def load_judged_split(params: Params, layout: Layout, name: str, split: str) -> 
     lists = normalise.lists(given)
     if all(one.reference is None for one in lists):
         raise InputError(path, "no list has a reference", f"name a file of them under nbest.{name}.{split}")
-    return JudgedSplit(lists, CountTable.of(lists, metric_of(settings)), given)
+    return JudgedSplit(lists, CountTable.of(lists, metric_of(settings)), given, normalise)
 
 
 def rows_of_outcome(

@@ -121,7 +121,7 @@ def rerank_lists(
     for split, each in candidates.items():
         written = layout.reranked(reading.output, system.seed or 0, system.name, name, split)
         rows += rows_of_unknown(params, reading, name, split, each.lists)
-        write_rescored(written, each, outcome.weight, splits[split].given)
+        write_rescored(written, each, outcome.weight, splits[split].normalise, splits[split].given)
         if reading.masked:
             measures = reference_measures(
                 each.lists,

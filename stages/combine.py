@@ -75,6 +75,7 @@ def combine_pair(
         layout.reranked(layout.combined, seed, system, name, "test"),
         found.test,
         found.reranking.weight,
+        splits["test"].normalise,
         splits["test"].given,
     )
     mixed = dev[0].mixed(dev[1], found.share)

@@ -310,6 +310,26 @@ def test_compare_says_who_is_better_and_how_sure_it_is(
     assert 'utterance "u2": only the first result has it' in capsys.readouterr().err
 
 
+def test_compare_refuses_texts_that_were_made_for_another_metric(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lists, files = tmp_path / "lists.json", [str(tmp_path / name) for name in ("a", "b")]
+    lists.write_text(json.dumps(LISTS))
+    for file, weight in zip(files, "01", strict=True):
+        given = ["--model", str(model), "--nbest", str(lists), "--lm-weight", weight, "--out", file]
+        assert call(monkeypatch, b"", "rescore", *given, "--metric", "bleu") == 0
+    capsys.readouterr()
+    assert call(monkeypatch, b"", "compare", *files) == 2
+    assert not capsys.readouterr().out, "no figure"
+    assert call(monkeypatch, b"", "compare", *files, "--metric", "bleu") == 0
+    assert not capsys.readouterr().err
+    older = [{key: value for key, value in row.items() if key != "counted"} for row in rows(Path(files[0]))]
+    Path(files[0]).write_text("".join(json.dumps(row) + "\n" for row in older))
+    assert call(monkeypatch, b"", "compare", *files, "--metric", "bleu") == 0
+    (said,) = capsys.readouterr().err.splitlines()
+    assert files[0] in said
+
+
 @pytest.mark.parametrize("command", ["score", "embed", "rescore", "compare"])
 def test_every_command_shows_an_example(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

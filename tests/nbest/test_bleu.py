@@ -15,6 +15,7 @@ import sacrebleu
 from quartet.config.nbest import BleuTokenization
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.metrics import CountTable
+from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates, tune_and_apply, weight_grid
 from quartet.nbest.rescored_file import write_rescored
 from quartet.nbest.types import Hypothesis, NBest
@@ -88,7 +89,7 @@ def test_sacrebleus_command_on_the_written_file_prints_the_reported_figure(tmp_p
     metric = Bleu(lowercase=True)
     lists = [one for one in translations(90, 3) if one.reference is not None]
     subject = Candidates(lists, [toy_scores(one) for one in lists], CountTable.of(lists, metric))
-    write_rescored(tmp_path / "out.jsonl", subject, 0.3)
+    write_rescored(tmp_path / "out.jsonl", subject, 0.3, Normalisation())
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     for name in ("best", "ref"):
         (tmp_path / name).write_text("".join(row[name] + "\n" for row in rows), encoding="utf-8")

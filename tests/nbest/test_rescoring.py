@@ -15,7 +15,7 @@ import quartet
 from quartet.errors import InputError
 from quartet.nbest import rescoring
 from quartet.nbest.formats import NBestFiles, jsonl
-from quartet.nbest.normalise import Normalisation
+from quartet.nbest.normalise import Normalisation, default_normalisation
 from quartet.nbest.rerank import Candidates, tune_and_apply, weight_grid
 from quartet.nbest.rescored_file import write_rescored
 from quartet.nbest.rescoring import rescore
@@ -40,7 +40,9 @@ def test_it_is_the_steps_one_after_the_other(tmp_path: Path) -> None:
     assert found.weight == outcome.weight
     assert (found.first_pass, found.value) == (outcome.first_pass.value, outcome.reranked.value)
     assert [row["utt"] for row in found] == [one.utterance for one in TEST]
-    write_rescored(tmp_path / "steps.jsonl", by_hand(TEST), outcome.weight, TEST)
+    write_rescored(
+        tmp_path / "steps.jsonl", by_hand(TEST), outcome.weight, default_normalisation("wer"), TEST
+    )
     found.write(tmp_path / "call.jsonl")
     assert (tmp_path / "call.jsonl").read_bytes() == (tmp_path / "steps.jsonl").read_bytes()
     assert [json.loads(line) for line in (tmp_path / "call.jsonl").read_text().splitlines()] == list(found)

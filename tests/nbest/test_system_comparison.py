@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import jiwer
@@ -11,8 +13,10 @@ import pytest
 
 from quartet.errors import InputError
 from quartet.nbest.bleu import Bleu
+from quartet.nbest.metrics import Metric
+from quartet.nbest.normalise import Normalisation, default_normalisation
 from quartet.nbest.rerank import Candidates
-from quartet.nbest.rescored_file import RescoredLine, read_rescored, write_rescored
+from quartet.nbest.rescored_file import CountingRule, RescoredLine, read_rescored, write_rescored
 from quartet.nbest.system_comparison import changed_words, compare
 from quartet.nbest.word_errors import WordErrorRate, count_errors
 from tests.nbest.lists import nbest, random_lists
@@ -46,7 +50,7 @@ def test_the_rates_are_jiwers_and_the_words_add_up(tmp_path: Path) -> None:
     lists = random_lists(150, seed=12)
     subject = Candidates(lists, [toy_scores(one) for one in lists])
     for name, weight in (("a", 0.0), ("b", 1.0)):
-        write_rescored(tmp_path / name, subject, weight)
+        write_rescored(tmp_path / name, subject, weight, Normalisation())
     a, b = (read_rescored(tmp_path / name) for name in ("a", "b"))
     found = compare(a, b, WordErrorRate(), samples=200, seed=1)
     triples = [(one.reference, one.best, other.best) for one, other in zip(a, b, strict=True)]
@@ -90,6 +94,36 @@ def test_results_of_other_lists_are_refused() -> None:
         compare(chosen(p=(None, "a")), chosen(p=(None, "b")), WordErrorRate(), 10, 1)
 
 
+def made_for(rule: CountingRule | None) -> list[RescoredLine]:
+    return [replace(one, counted=rule) for one in chosen(p=("a b", "a b"))]
+
+
+FOR_WORDS, AS_THEY_WERE = default_normalisation("wer"), Normalisation()
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "metric", "fits"),
+    [
+        (CountingRule("wer", FOR_WORDS), CountingRule("wer", FOR_WORDS), WordErrorRate(), True),
+        (CountingRule("wer", FOR_WORDS), CountingRule("wer", FOR_WORDS), Bleu(), False),
+        (CountingRule("bleu", AS_THEY_WERE), CountingRule("bleu", AS_THEY_WERE), WordErrorRate(), False),
+        (CountingRule("wer", AS_THEY_WERE), CountingRule("wer", AS_THEY_WERE), Bleu(), True),
+        (CountingRule("bleu", FOR_WORDS), CountingRule("bleu", FOR_WORDS), Bleu(), True),
+        (CountingRule("wer", FOR_WORDS), CountingRule("wer", AS_THEY_WERE), WordErrorRate(), False),
+        (CountingRule("wer", FOR_WORDS), None, WordErrorRate(), True),
+        (CountingRule("wer", FOR_WORDS), None, Bleu(), False),
+        (None, None, Bleu(), True),
+    ],
+    ids=str,
+)
+def test_texts_that_were_made_for_another_metric_are_refused(
+    a: CountingRule | None, b: CountingRule | None, metric: Metric, fits: bool
+) -> None:
+    for ours, theirs in ((a, b), (b, a)):
+        with nullcontext() if fits else pytest.raises(InputError, match="texts are"):
+            compare(made_for(ours), made_for(theirs), metric, 200, 1)
+
+
 GOOD = '{"utt": "u", "best": "a", "hypotheses": [{"text": "a", "lm": -1}]}'
 MALFORMED = {
     "empty": ("\n", "holds no list"),
@@ -100,6 +134,7 @@ MALFORMED = {
         "hypothesis 1, lm: a number was expected",
     ),
     "another best": (GOOD.replace('best": "a"', 'best": "b"'), '"best" is none'),
+    "counted": (GOOD[:-1] + ', "counted": {"metric": "wer", "lowercase": 1}}', "counted: "),
     "twice": (2 * (GOOD + "\n"), '2: utterance "u" occurs twice'),
 }
 
@@ -117,8 +152,9 @@ def test_what_is_no_result_is_named(name: str, tmp_path: Path) -> None:
 def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
     lists = [nbest("u", "b", ("a", -1.0), ("b", -2.0)), nbest("v", None, ("c", None))]
     subject = Candidates(lists, [np.array([-5.0, -1.5]), np.array([-3.0])])
-    write_rescored(tmp_path / "a.jsonl", subject, 1.0)
+    write_rescored(tmp_path / "a.jsonl", subject, 1.0, Normalisation(lowercase=True))
+    rule = CountingRule("wer", Normalisation(lowercase=True))
     assert read_rescored(tmp_path / "a.jsonl") == [
-        RescoredLine("u", "b", "b", {"a": -5.0, "b": -1.5}),
-        RescoredLine("v", None, "c", {"c": -3.0}),
+        RescoredLine("u", "b", "b", {"a": -5.0, "b": -1.5}, rule),
+        RescoredLine("v", None, "c", {"c": -3.0}, rule),
     ]

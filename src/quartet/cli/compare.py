@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -59,7 +60,14 @@ def compare(
 
     check_paths([("A.jsonl", a), ("B.jsonl", b)], [("standard output", STDOUT)])
     judge = metric_named(metric, bleu_tokenize, bleu_lowercase)
-    found = compare_systems(read_rescored(a), read_rescored(b), judge, resamples, seed)
+    results = {path: read_rescored(path) for path in (a, b)}
+    for path, result in results.items():
+        if any(one.counted is None for one in result):
+            print(
+                f"{path}: does not say for which metric its texts were made; the figures hold if it was {metric.value}",
+                file=sys.stderr,
+            )
+    found = compare_systems(results[a], results[b], judge, resamples, seed)
     if as_json:
         with open_for_writing(STDOUT) as file:
             json.dump({"metric": metric.value, **as_object(found)}, file, ensure_ascii=False, indent=1)

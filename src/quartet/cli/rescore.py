@@ -198,17 +198,16 @@ def rescore(
     """Rerank N-best lists, with a weight that is given or chosen on other lists.
 
     Each line of the output is a list, in the order of the input: {"utt", "ref" if known, "best", "transcript",
-    "hypotheses": [{"text", "first_pass", "lm", "score"}, ...] best first}. The transcript is the best hypothesis as it
-    stands in the lists; the other texts are as they were counted.
+    "hypotheses": [{"text", "first_pass", "lm", "score"}, ...] best first, "counted"}. The transcript is the best
+    hypothesis as it stands in the lists; the other texts are as they were counted, and "counted" says how.
 
     Other tools have our figures of --counted-out and --counted-ref-out: jiwer -r REFS -h TEXTS,
     sacrebleu REFS -i TEXTS.
     """
     import quartet
     from quartet.nbest.formats import FORMATS, NBestFiles
-    from quartet.nbest.normalise import Normalisation
+    from quartet.nbest.normalise import Normalisation, default_normalisation
     from quartet.nbest.rerank import weight_grid
-    from quartet.nbest.rescoring import default_normalisation
     from quartet.nbest.scores import texts_of
     from quartet.nbest.work_shares import WorkShare, score_share
     from quartet.scoring.unknown import UnknownTokensWarning, unknown_in
@@ -232,7 +231,7 @@ def rescore(
         )
         raise InputError("--weight-step", reason)
     judge = metric_named(metric, bleu_tokenize, bleu_lowercase)
-    usual = default_normalisation(judge)
+    usual = default_normalisation(judge.name)
     normalise = Normalisation(
         usual.lowercase if lowercase is None else lowercase,
         usual.strip_punctuation if strip_punctuation is None else strip_punctuation,

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from quartet.nbest.types import NBest
+from quartet.nbest.word_errors import WordErrorRate
 
 #: Signs that show nothing by themselves: soft hyphens, joiners, zero-width spaces, marks of direction, variation
 #: selectors, a byte-order mark inside a text. (Of Unicode's Default_Ignorable_Code_Point what occurs in texts.)
@@ -119,6 +120,12 @@ class Normalisation:
             )
             for one in lists
         ]
+
+
+def default_normalisation(metric: str) -> Normalisation:
+    """Without case and punctuation for word errors, as they are for any other metric."""
+    for_words = metric == WordErrorRate.name
+    return Normalisation(for_words, for_words)
 
 
 def _replace(match: re.Match[str]) -> str:

@@ -2,20 +2,61 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from quartet.errors import InputError
 from quartet.files import json_line
 from quartet.nbest.formats import strict, text_file
+from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates
 from quartet.nbest.types import NBest
 from quartet.user_files import open_for_writing
 
+REMEDY = "take what quartet rescore wrote"
 LINE_BREAK = re.compile(r"\s*[\r\n]+\s*")
+
+
+@dataclass(frozen=True)
+class CountingRule:
+    """What the texts of a result were made for.
+
+    Attributes:
+        metric: its name.
+        normalise: what was done to hypotheses and references.
+    """
+
+    metric: str
+    normalise: Normalisation
+
+    def as_object(self) -> dict[str, Any]:
+        """Its JSON."""
+        return {"metric": self.metric, **asdict(self.normalise)}
+
+    @classmethod
+    def of(cls, value: Any, place: str) -> CountingRule:
+        """The rule that a JSON object is.
+
+        Raises:
+            InputError: it is none.
+        """
+        fields = strict.unique(value, place)
+        metric = strict.text_of(fields.pop("metric", None), f"{place}, metric")
+        names = {each.name for each in dataclasses.fields(Normalisation)}
+        if fields.keys() != names or not all(isinstance(each, bool) for each in fields.values()):
+            raise InputError(place, f"{', '.join(sorted(names))} were expected, true or false", REMEDY)
+        return cls(metric, Normalisation(**fields))
+
+    def __str__(self) -> str:
+        done = {
+            "in lower case": self.normalise.lowercase,
+            "without punctuation": self.normalise.strip_punctuation,
+        }
+        return f"{self.metric} ({', '.join(name for name, is_so in done.items() if is_so) or 'as they were'})"
 
 
 @dataclass(frozen=True)
@@ -25,27 +66,35 @@ class RescoredLine:
     Attributes:
         utterance, reference, best: as written.
         lm: by text, the language model's score of each hypothesis.
+        counted: what its texts were made for; None: it does not say, as results of version 0.1.0 do not.
     """
 
     utterance: str
     reference: str | None
     best: str
     lm: dict[str, float]
+    counted: CountingRule | None = None
 
 
 def rescored_rows(
-    candidates: Candidates, weight: float, given: Sequence[NBest] | None = None, missing: Collection[str] = ()
+    candidates: Candidates,
+    weight: float,
+    normalise: Normalisation,
+    given: Sequence[NBest] | None = None,
+    missing: Collection[str] = (),
 ) -> Iterator[dict[str, Any]]:
-    """One row a list: "utt", "ref" if known, "best", "hypotheses" ("text", "first_pass", "lm", "score").
+    """One row a list: "utt", "ref" if known, "best", "hypotheses" ("text", "first_pass", "lm", "score"), "counted".
 
     The texts are those of the lists as they were scored and counted, so that another tool's word error rate
     of "best" against "ref" is the reported one. Where the first pass gave no scores, "first_pass" is minus
     the rank.
 
     Args:
+        normalise: what was done to the lists' texts; with the metric it is "counted", see `CountingRule`.
         given: the same lists before they were normalised; "transcript" is then the chosen text as it stands there.
         missing: utterances whose list was lost; their rows have "missing": true.
     """
+    counted = CountingRule(candidates.table.metric.name, normalise).as_object()
     scores = candidates.scores(weight)
     offsets = candidates.table.offsets
     sources = [None] * len(candidates.lists) if given is None else given
@@ -66,19 +115,20 @@ def rescored_rows(
             row["transcript"] = source.hypotheses[order[0]].text
         if one.utterance in missing:
             row["missing"] = True
-        yield {**row, "hypotheses": hypotheses}
+        yield {**row, "hypotheses": hypotheses, "counted": counted}
 
 
 def write_rescored(
     path: str | Path,
     candidates: Candidates,
     weight: float,
+    normalise: Normalisation,
     given: Sequence[NBest] | None = None,
     missing: Collection[str] = (),
 ) -> None:
     """Write what `rescored_rows` gives as `quartet.user_files.open_for_writing` does; equal input gives equal bytes."""
     with open_for_writing(path) as file:
-        file.writelines(map(json_line, rescored_rows(candidates, weight, given, missing)))
+        file.writelines(map(json_line, rescored_rows(candidates, weight, normalise, given, missing)))
 
 
 def write_texts(
@@ -127,7 +177,7 @@ def read_rescored(path: str | Path) -> list[RescoredLine]:
         try:
             fields = strict.unique(strict.parse(line, path, number), place)
         except InputError as error:
-            raise InputError(error.place, error.reason, "take what quartet rescore wrote") from error
+            raise InputError(error.place, error.reason, REMEDY) from error
         one = _row(fields, place)
         if one.utterance in seen:
             raise InputError(place, f'utterance "{one.utterance}" occurs twice')
@@ -141,7 +191,7 @@ def read_rescored(path: str | Path) -> list[RescoredLine]:
 def _row(fields: dict[str, Any], place: str) -> RescoredLine:
     for key in ("utt", "best", "hypotheses"):
         if key not in fields:
-            raise InputError(place, f'has no "{key}"', "take what quartet rescore wrote")
+            raise InputError(place, f'has no "{key}"', REMEDY)
     lm = {}
     for index, entry in enumerate(strict.elements(fields["hypotheses"], f"{place}, hypotheses"), start=1):
         inner = f"{place}, hypothesis {index}"
@@ -152,4 +202,5 @@ def _row(fields: dict[str, Any], place: str) -> RescoredLine:
     if best not in lm:
         raise InputError(place, '"best" is none of its hypotheses')
     utterance = strict.text_of(fields["utt"], f"{place}, utt")
-    return RescoredLine(utterance, strict.reference_of(fields, place), best, lm)
+    counted = CountingRule.of(fields["counted"], f"{place}, counted") if "counted" in fields else None
+    return RescoredLine(utterance, strict.reference_of(fields, place), best, lm, counted)

@@ -19,7 +19,7 @@ from quartet.nbest.formats import FORMATS, IngestedLists, NBestFiles, read
 from quartet.nbest.formats.ingest import ListEntry, collect, orient_scores
 from quartet.nbest.ingestion_counts import in_common
 from quartet.nbest.metrics import CountTable, Metric
-from quartet.nbest.normalise import Normalisation
+from quartet.nbest.normalise import Normalisation, default_normalisation
 from quartet.nbest.rerank import Candidates, check_tunable
 from quartet.nbest.rescored_file import rescored_rows, write_rescored, write_texts
 from quartet.nbest.scores import score_lists, score_texts, texts_of
@@ -60,13 +60,15 @@ class RescoredLists(Sequence[dict[str, Any]]):
     """The rescored lists, in the order in which they were given.
 
     Each is a line of what ``quartet rescore`` writes: {"utt", "ref" if known, "best", "transcript", "hypotheses":
-    [{"text", "first_pass", "lm", "score"}, ...] best first}. The transcript is the chosen hypothesis as it was given;
-    all other texts are as they were scored and counted. Where a list was lost there is "missing": true.
+    [{"text", "first_pass", "lm", "score"}, ...] best first, "counted"}. The transcript is the chosen hypothesis as it
+    was given; all other texts are as they were scored and counted, and "counted" says how: {"metric", "lowercase",
+    "strip_punctuation"}. Where a list was lost there is "missing": true.
 
     Attributes:
         candidates: the lists as they were scored and counted, with their scores.
         weight: of the language model.
         given: the same lists with their texts as they were given.
+        normalise: what was done to these texts.
         refused: why malformed lists and references were left out, those of `tune` too.
         missing: utterances whose list was lost, and counts as an empty hypothesis.
         missing_in_tune: those of `tune`.
@@ -77,6 +79,7 @@ class RescoredLists(Sequence[dict[str, Any]]):
     candidates: Candidates
     weight: float
     given: Sequence[NBest]
+    normalise: Normalisation
     refused: tuple[InputError, ...] = ()
     missing: tuple[str, ...] = ()
     missing_in_tune: tuple[str, ...] = ()
@@ -86,7 +89,8 @@ class RescoredLists(Sequence[dict[str, Any]]):
     @cached_property
     def records(self) -> list[dict[str, Any]]:
         """All of them."""
-        return list(rescored_rows(self.candidates, self.weight, self.given, frozenset(self.missing)))
+        missing = frozenset(self.missing)
+        return list(rescored_rows(self.candidates, self.weight, self.normalise, self.given, missing))
 
     @property
     def first_pass(self) -> float | None:
@@ -101,7 +105,8 @@ class RescoredLists(Sequence[dict[str, Any]]):
 
     def write(self, path: str | Path) -> None:
         """Write them as JSON lines, atomically."""
-        write_rescored(path, self.candidates, self.weight, self.given, frozenset(self.missing))
+        missing = frozenset(self.missing)
+        write_rescored(path, self.candidates, self.weight, self.normalise, self.given, missing)
 
     def write_texts(self, texts: str | Path | None, references: str | Path | None = None) -> int:
         """Write the transcripts that were chosen, as they were given: see `quartet.nbest.rescored_file.write_texts`."""
@@ -207,7 +212,7 @@ def rescore(
     if scores_are is not None:
         check_choice(scores_are, get_args(ScoreMeaning), "rescore: scores_are")
     judge = metric_of(metric)
-    how = default_normalisation(judge) if normalise is None else normalise
+    how = default_normalisation(judge.name) if normalise is None else normalise
     readings = [
         reading_of(each, format, skip_malformed, skip_missing, scores_are)
         for each in (lists, tune)
@@ -235,6 +240,7 @@ def rescore(
         candidates[0],
         weight,
         readings[0].lists,
+        how,
         tuple(refused),
         readings[0].missing,
         readings[1].missing if len(readings) > 1 else (),
@@ -264,12 +270,6 @@ def metric_of(metric: str | Metric) -> Metric:
         return metric
     check_choice(metric, METRICS, "metric")
     return METRICS[metric]()
-
-
-def default_normalisation(metric: Metric) -> Normalisation:
-    """Without case and punctuation for word errors, as they are for anything else."""
-    for_words = metric.name == WordErrorRate.name
-    return Normalisation(for_words, for_words)
 
 
 def reading_of(

@@ -11,6 +11,7 @@ from rapidfuzz.distance import Levenshtein
 
 from quartet.errors import InputError
 from quartet.nbest.metrics import Metric
+from quartet.nbest.normalise import default_normalisation
 from quartet.nbest.rerank import Selection
 from quartet.nbest.rescored_file import RescoredLine
 from quartet.nbest.significance import PairedComparison, measure, paired_bootstrap
@@ -66,8 +67,10 @@ def compare(
     """Compare the choices of two systems for the same utterances, in whichever order each wrote them.
 
     Raises:
-        InputError: an utterance or a reference of the one is not that of the other, or there is no reference.
+        InputError: an utterance or a reference of the one is not that of the other, there is no reference, or the
+            texts say that they were made for another metric, or not alike.
     """
+    _check_counted(a, b, metric)
     pairs = _pairs(a, b)
     known = [(reference, ours, theirs) for reference, ours, theirs in pairs if reference is not None]
     if not known:
@@ -119,6 +122,24 @@ def _along(target: list[str], text: list[str]) -> tuple[list[str], int]:
         elif step.tag != "delete":
             found[step.src_start : step.src_end] = text[step.dest_start : step.dest_end]
     return found, extra
+
+
+def _check_counted(a: Sequence[RescoredLine], b: Sequence[RescoredLine], metric: Metric) -> None:
+    """Raise InputError where texts were not made for the metric, or not alike; what does not say it passes."""
+    rules = list(dict.fromkeys(one.counted for one in (*a, *b) if one.counted is not None))
+    for rule in rules:
+        if rule.metric != metric.name and rule.normalise != default_normalisation(metric.name):
+            raise InputError(
+                "the two results",
+                f"the texts are those for {rule}, of which {metric.name} is another figure",
+                f"compare by {rule.metric}, or rescore with the metric {metric.name}",
+            )
+    if len({rule.normalise for rule in rules}) > 1:
+        raise InputError(
+            "the two results",
+            f"the texts are not made alike: for {' and for '.join(map(str, rules))}",
+            "rescore both with one metric and normalisation",
+        )
 
 
 def _pairs(a: Sequence[RescoredLine], b: Sequence[RescoredLine]) -> list[tuple[str | None, str, str]]:
