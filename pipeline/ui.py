@@ -18,7 +18,7 @@ def ui(port: str = "5000") -> None:
     Raises:
         InputError: `port` is no port, or MLflow cannot be reached.
     """
-    if not port.isdigit() or not 0 < int(port) < 1 << 16:
+    if not (port.isascii() and port.isdigit()) or not 0 < int(port) < 1 << 16:
         raise InputError("PORT", f"{port} is no port", "take a number from 1 to 65535, e.g. PORT=5001")
     experiment = read_params().experiment
     store = open_store(experiment)

@@ -99,6 +99,17 @@ def test_the_command_prints_json(settings: tuple[Params, Layout], capsys: pytest
     assert found["trainings"][0]["speed"] == {"peak": 1e12, "utilisation": 0.5, "source": "given"}
 
 
+def test_the_command_prints_tables_of_the_same(
+    settings: tuple[Params, Layout], capsys: pytest.CaptureFixture[str]
+) -> None:
+    planning.command(devices=1, peak=1e12, utilisation=0.5, as_json=True)
+    trainings = json.loads(capsys.readouterr().out)["trainings"]
+    planning.command(devices=0, device="cpu", peak=1e12, utilisation=0.5, as_json=False)
+    shown = capsys.readouterr().out
+    for each in trainings:
+        assert each["model"] in shown and in_words(each["hours"]) in shown
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [(0.0278, "0.0278 s"), (59, "59 s"), (90, "1.5 min"), (36000, "10 h"), (4e6, "1,111 h")],
