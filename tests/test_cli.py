@@ -301,6 +301,14 @@ def test_compare_says_who_is_better_and_how_sure_it_is(
     assert f"b - a         {-100 / 13:.2f} [" in printed
     assert "b better      1\n" in printed
     assert 'words fixed   1: "herring" -> "heron" 1\n' in printed
+    assert call(monkeypatch, b"", "compare", *files, "--resamples", "1") == 2
+    refused = capsys.readouterr()
+    assert not refused.out
+    least = re.search(r"take (\d+)", refused.err)
+    assert least is not None
+    assert call(monkeypatch, b"", "compare", *files, "--resamples", least[1]) == 0
+    assert call(monkeypatch, b"", "compare", *files, "--resamples", str(int(least[1]) - 1)) == 2
+    capsys.readouterr()
     assert call(monkeypatch, b"", "compare", *files, "--json", "--metric", "bleu") == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["metric"], found["better"], found["worse"], found["same_text"]) == ("bleu", 1, 0, 10)

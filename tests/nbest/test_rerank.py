@@ -107,7 +107,10 @@ def test_the_grid_has_both_ends_and_clean_numbers() -> None:
     assert grid.tolist() == [round(0.05 * index, 2) for index in range(21)]
     assert weight_grid(0.2, 0.2, 0.1).tolist() == [0.2]
     assert weight_grid(0, 0.3, 0.1).tolist() == [0.0, 0.1, 0.2, 0.3]  # 0.3 / 0.1 is a little less than 3
-    assert weight_grid(0, 1, 0.3).tolist() == [0.0, 0.3, 0.6, 0.9]
+    assert weight_grid(0, 1, 0.3).tolist() == [0.0, 0.3, 0.6, 0.9, 1.0]
+    assert weight_grid(0.1, 0.5, 0.7).tolist() == [0.1, 0.5]
+    assert weight_grid(0, 1, 1 / 3).tolist()[-1] == 1.0
+    assert len(weight_grid(0, 1, 1 / 3)) == 4
     for start, stop, step in [
         (0, 1, 0),
         (0, 1.5, 0.1),

@@ -59,6 +59,39 @@ def test_weights_to_try_take_the_place_of_the_search() -> None:
     assert rescore(Words(), TEST, tune=DEV).weight not in grid
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e4, 1e8, 1e12])
+def test_the_weight_that_is_shown_makes_the_same_choice(scale: float) -> None:
+    """Scores of a size that only a weight near 1 can weigh against the language model's."""
+
+    def scaled(lists: list[NBest]) -> list[NBest]:
+        return [
+            replace(
+                one,
+                hypotheses=tuple(
+                    replace(each, score=scale * value)
+                    for each, value in zip(one.hypotheses, one.first_pass, strict=True)
+                ),
+            )
+            for one in lists
+        ]
+
+    found = rescore(Words(), scaled(TEST), tune=scaled(DEV))
+    again = rescore(Words(), scaled(TEST), weight=float(found.weight_text))
+    assert [row["best"] for row in again] == [row["best"] for row in found]
+    assert again.value == found.value != found.first_pass
+    on_dev = [
+        rescore(Words(), scaled(DEV), weight=weight) for weight in (found.weight, float(found.weight_text))
+    ]
+    assert on_dev[0].value == on_dev[1].value
+
+
+def test_a_weight_is_shown_in_few_digits_where_they_say_it() -> None:
+    assert rescore(Words(), TEST, weight=0.063).weight_text == "0.063"
+    assert rescore(Words(), TEST, weight=0).weight_text == "0"
+    assert rescore(Words(), TEST, weight=1).weight_text == "1"
+    assert len(rescore(Words(), TEST, tune=DEV).weight_text) <= len("0.123456")
+
+
 def test_files_and_lists_are_the_same(tmp_path: Path) -> None:
     for name, lists in (("dev", DEV), ("test", TEST)):
         jsonl.write(tmp_path / name, lists)

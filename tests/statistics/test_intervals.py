@@ -14,6 +14,7 @@ from quartet.statistics.intervals import (
     Floats,
     bootstrap_measure,
     bootstrap_measures,
+    least_resamples,
     percentile_interval,
     resample_counts,
     tail,
@@ -128,6 +129,12 @@ def test_p_is_the_level_whose_interval_ends_at_zero(units: int) -> None:
     assert p is not None
     low, _ = percentile_interval(replicates, units, 1 - p)
     assert low == pytest.approx(0.0, abs=2e-3)
+
+
+def test_the_fewest_resamples_leave_one_beyond_each_end() -> None:
+    least = least_resamples()
+    assert all(least * tail(units) >= 1 for units in (LEAST_UNITS, 50, 1000))
+    assert (least - 1) * tail(LEAST_UNITS) < 1
 
 
 def test_the_weighted_median_is_the_median_of_the_repeated_values() -> None:

@@ -19,6 +19,7 @@ from quartet.cli.options import (
     MetricOption,
     metric_named,
 )
+from quartet.errors import InputError
 from quartet.paths import check_paths
 from quartet.results import with_interval
 from quartet.user_files import STDOUT, dash_is_stdin, open_for_writing
@@ -49,7 +50,7 @@ def compare(
     metric: MetricOption = MetricName.wer,
     bleu_tokenize: BleuTokenizationOption = BleuTokenizationName.t13a,
     bleu_lowercase: BleuLowercaseOption = False,
-    resamples: Annotated[int, typer.Option(min=1, help="Resamples of the paired bootstrap.")] = 10_000,
+    resamples: Annotated[int, typer.Option(help="Resamples of the paired bootstrap.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Of its random draws.")] = 1,
     words: Annotated[int, typer.Option(min=0, help="How many of the changed words to show.")] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
@@ -57,8 +58,15 @@ def compare(
     """Compare two systems that rescored the same lists: wins, losses, changed words, and how sure it is."""
     from quartet.nbest.rescored_file import read_rescored
     from quartet.nbest.system_comparison import compare as compare_systems
+    from quartet.statistics.intervals import least_resamples
 
     check_paths([("A.jsonl", a), ("B.jsonl", b)], [("standard output", STDOUT)])
+    if resamples < least_resamples():
+        raise InputError(
+            "--resamples",
+            f"{resamples} do not say how sure a difference is",
+            f"take {least_resamples()} or more",
+        )
     judge = metric_named(metric, bleu_tokenize, bleu_lowercase)
     results = {path: read_rescored(path) for path in (a, b)}
     for path, result in results.items():

@@ -86,7 +86,7 @@ def rescore(
     weight_step: Annotated[
         float | None,
         typer.Option(
-            help="Choose of the weights 0, STEP, 2 STEP, ... 1 alone [default: of all that there are].",
+            help="Choose of the weights 0, STEP, 2 STEP, ... and 1 alone [default: of all that there are].",
             metavar="STEP",
         ),
     ] = None,
@@ -374,7 +374,7 @@ def summary(found: RescoredLists, tune: Path | None, out: Path) -> str:
     """What was done, in a line."""
     chosen = f", chosen on {tune}" if tune else ""
     place = "standard output" if out == STDOUT else out
-    text = f"{len(found)} lists, weight {found.weight:g}{chosen} -> {place}"
+    text = f"{len(found)} lists, weight {found.weight_text}{chosen} -> {place}"
     if found.first_pass is not None and found.value is not None:
         name = {"wer": "WER, %", "bleu": "BLEU"}[found.candidates.table.metric.name]
         text += f"; {name}: {found.first_pass:.2f} -> {found.value:.2f}"

@@ -22,7 +22,7 @@ from quartet.statistics.intervals import Floats
 
 
 def weight_grid(start: float, stop: float, step: float) -> Floats:
-    """The weights from start to stop, both included: 0 to 1 by 0.05 gives 21.
+    """The weights from start to stop, both included: 0 to 1 by 0.05 gives 21; by 0.3 it is 0.1 from the last but one.
 
     Raises:
         InputError: the bounds are not 0 <= start <= stop <= 1, or the step is not positive.
@@ -32,7 +32,8 @@ def weight_grid(start: float, stop: float, step: float) -> Floats:
             "rerank weights", f"start {start}, stop {stop}, step {step}: 0 <= start <= stop <= 1, step > 0"
         )
     steps = int(np.floor((stop - start) / step + 1e-9))
-    return np.round(start + step * np.arange(steps + 1), 10)
+    weights = np.round(start + step * np.arange(steps + 1), 10)
+    return weights if stop - weights[-1] < 1e-9 else np.append(weights, stop)
 
 
 @dataclass(frozen=True)

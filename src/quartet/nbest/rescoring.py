@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -9,6 +10,8 @@ from functools import cached_property, partial
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypedDict, get_args, overload
+
+import numpy as np
 
 from quartet.arguments import check_choice, check_unicode
 from quartet.config.nbest import ScoreMeaning, UnknownHandling
@@ -102,6 +105,21 @@ class RescoredLists(Sequence[dict[str, Any]]):
         """The metric of the choice made here, likewise."""
         known = self.candidates.table.referenced.any()
         return self.candidates.select(self.weight).value if known else None
+
+    @property
+    def weight_text(self) -> str:
+        """The weight in the fewest digits, from six on, that rescore these lists as it does itself.
+
+        Near 1, where a weight stands for scores of very different sizes, that takes more digits: w / (1 - w), which
+        decides, has to keep six of its own for other lists.
+        """
+        chosen = self.candidates.select(self.weight).chosen
+        for digits in range(6, 17):
+            text = f"{self.weight:.{digits}g}"
+            same = math.isclose(_odds(float(text)), _odds(self.weight), rel_tol=1e-5)
+            if same and np.array_equal(self.candidates.select(float(text)).chosen, chosen):
+                return text
+        return repr(self.weight)
 
     def write(self, path: str | Path) -> None:
         """Write them as JSON lines, atomically."""
@@ -247,6 +265,11 @@ def rescore(
         strange.share,
         0 if tune is None else in_common(readings[1].lists, readings[0].lists),
     )
+
+
+def _odds(weight: float) -> float:
+    """What the language model counts for one of the first pass; infinite at weight 1."""
+    return math.inf if weight == 1 else weight / (1 - weight)
 
 
 def _is_weight(value: object) -> bool:

@@ -68,6 +68,15 @@ def tail(units: int, level: float = LEVEL) -> float:
     return NormalDist().cdf(-bound)
 
 
+def least_resamples() -> int:
+    """The fewest resamples that an interval or a p-value is made from.
+
+    With so many, one replicate is expected beyond each end of the interval of :data:`LEAST_UNITS` units, whose ends lie
+    farthest out. With fewer the ends are the outermost replicates or lie beyond them, and none of it is measured.
+    """
+    return math.ceil(1 / tail(LEAST_UNITS))
+
+
 def percentile_interval(
     replicates: Floats, units: int, level: float = LEVEL
 ) -> tuple[float | None, float | None]:
