@@ -46,7 +46,7 @@ MALFORMED = {
     "no name": ('{"hypotheses": [{"text": "a"}]}', 'a.jsonl:1: has no "utt"'),
     "name is a number": ('{"utt": 3, "hypotheses": [{"text": "a"}]}', "a.jsonl:1, utt: a text was expected"),
     "not an object": (GOOD + "[]\n", "a.jsonl:2: an object was expected, not a list"),
-    "syntax": (GOOD + '{"utt": "v", }\n', "a.jsonl:2:14: not valid JSON"),
+    "syntax": (GOOD + '{"utt": "v", x}\n', "a.jsonl:2:14: not valid JSON"),
     "no hypotheses": (GOOD + '{"utt": "v"}', 'a.jsonl:2: utterance "v": has no hypothesis'),
     "hypotheses is an object": (
         '{"utt": "v", "hypotheses": {}}',
