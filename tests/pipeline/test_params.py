@@ -429,6 +429,10 @@ SHARED_NAMES: dict[str, tuple[dict[str, Any], str]] = {
 EARLY: dict[str, tuple[dict[str, Any], str]] = {
     "a format": ({"nbest.sample-speech.format": "mlm-scorin"}, r"format 'mlm-scorin'; .*'mlm-scoring'"),
     "a layer": ({"attention.layers": [1, 2]}, r"attention\.layers: 2 of tta, which has 1;"),
+    "layer 0": (
+        {"attention.layers": [0]},
+        r"attention\.layers\[0\]: .*'first' or 'last', or greater than or equal to 1, found 0",
+    ),
     "a head": ({"attention.head": 3}, r"attention\.head: 3 of tta, which has 2;"),
     "too many weights": (
         {"rerank.weights": {"start": 0.0, "stop": 1.0, "step": 1e-6}},

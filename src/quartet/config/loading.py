@@ -145,18 +145,26 @@ def checked(kind: type[Settings], data: Mapping[str, Any], place: str) -> Settin
         # JSON in strict mode takes lists for tuples but no text for numbers.
         return TypeAdapter(kind).validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+        first, *others = error.errors(include_url=False)
         where = _join(first["loc"])
         reason = {"missing": "missing", "value_error": str(first.get("ctx", {}).get("error", ""))}.get(
             first["type"]
         )
         remedy = ""
         if reason is None:
-            reason = (
-                "there is no value"
-                if first["input"] is None
-                else (f"{first['msg']}, found {json.dumps(first['input'])[:80]}")
-            )
+            reason = "there is no value"
+            if first["input"] is not None:
+                # of several types that were tried each has said what it expects
+                *above, last = first["loc"]
+                several = isinstance(last, str) and _is_tag(last)
+                own = [
+                    first["msg"],
+                    *(one["msg"] for one in others if several and [*one["loc"]][:-1] == above),
+                ]
+                expected = ", or ".join(
+                    [own[0], *(text.removeprefix("Input should be ") for text in own[1:])]
+                )
+                reason = f"{expected}, found {json.dumps(first['input'])[:80]}"
             remedy = _remedy(kind, data, first)
         raise InputError(f"{place}: {where}" if where else place, reason, remedy) from None
 
