@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -155,7 +156,7 @@ class NgramLM(ScoresTexts):
             return spelled(found)
         if self.alphabet is None:
             return None
-        return float(sum(spread(word, self.alphabet) for word in found.words if word != UNKNOWN))
+        return math.fsum(spread(word, self.alphabet) for word in found.words if word != UNKNOWN)
 
     @cached_property
     def alphabet(self) -> frozenset[str] | None:

@@ -86,7 +86,7 @@ class UnknownShare:
             len(found),
             sum(len(each.places) for each in found),
             sum(each.tokens for each in found),
-            sum(sum(each.spread) for each in found),
+            math.fsum(math.fsum(each.spread) for each in found),
         )
 
     def __str__(self) -> str:
@@ -165,7 +165,7 @@ def unknown_words(model: object, texts: Sequence[str]) -> UnknownWords:
 def spelled(found: UnknownTokens) -> float:
     """What the spread of a text's unknown words adds up to; the text's own <unk> needs none."""
     pairs = zip_longest(found.spread, found.words)
-    return float(sum(nats for nats, word in pairs if word != UNKNOWN_WORD))
+    return math.fsum(nats for nats, word in pairs if word != UNKNOWN_WORD)
 
 
 class ScoresTexts(ABC):
