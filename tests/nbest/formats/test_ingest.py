@@ -146,6 +146,36 @@ def test_malformed_references_are_named(name: str, tmp_path: Path) -> None:
     assert words in str(caught.value)
 
 
+def test_lines_without_names_are_told_to_have_them(tmp_path: Path) -> None:
+    lists, path = tmp_path / "lists.jsonl", tmp_path / "refs.txt"
+    lists.write_text(GOOD % "one" + GOOD % "two")
+    for content in ("the cat\nthe mat\n", "the cat\na mat\n"):
+        path.write_text(content)
+        with pytest.raises(InputError) as caught:
+            read("jsonl", NBestFiles(lists, references=path))
+        assert "utterance" in caught.value.remedy
+    path.write_text("one the cat\ntwo the mat\n")
+    found = read("jsonl", NBestFiles(lists, references=path)).lists
+    assert [one.reference for one in found] == ["the cat", "the mat"]
+
+
+def test_each_name_of_a_table_may_be_that_of_an_audio_file(tmp_path: Path) -> None:
+    lists, path = tmp_path / "lists.jsonl", tmp_path / "refs.tsv"
+    lists.write_text(GOOD % "a" + GOOD % "b" + '{"utt": "c", "hypotheses": []}\n' + GOOD % "d.wav")
+    path.write_text("path\ttext\nwav/a.wav\tA\nb\tB\nc.flac\tC\nd.wav\tD\ne.wav\tE\n")
+    found = read("jsonl", NBestFiles(lists, references=path), skip=True)
+    assert {one.utterance: one.reference for one in found.lists} == {
+        "a": "A",
+        "b": "B",
+        "d.wav": "D",
+        "e.wav": "E",
+    }
+    assert found.missing == ("e.wav",), "c was refused and is not lost"
+    path.write_text("path\ttext\na.wav\tA\na.mp3\tX\nb\tB\n")
+    found = read("jsonl", NBestFiles(lists, references=path), skip=True)
+    assert found.missing == ("a.wav", "a.mp3"), "nothing says which is that of a"
+
+
 @pytest.mark.parametrize("name", ["refs.json", "refs.trn", "refs.txt", "numbered"])
 def test_references_cut_at_any_byte_are_an_error_or_those_that_are_left(name: str, tmp_path: Path) -> None:
     if name == "numbered":

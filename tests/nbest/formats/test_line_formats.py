@@ -94,6 +94,22 @@ def test_moses_references_must_reach_the_last_sentence(tmp_path: Path) -> None:
         moses(tmp_path, MOSES, "first\nsecond\n")
 
 
+def test_moses_numbers_from_1_are_refused_with_a_remedy_that_works(tmp_path: Path) -> None:
+    rows, refs = ["{} ||| a ||| ||| -1\n", "{} ||| b ||| ||| -1\n"], "a\nb\n"
+    numbered = {first: "".join(row.format(first + at) for at, row in enumerate(rows)) for first in (0, 1)}
+    for references in (refs, None):
+        with pytest.raises(InputError, match="number the lists from 0"):
+            moses(tmp_path, numbered[1], references)
+        assert [one.utterance for one in moses(tmp_path, numbered[0], references).lists] == ["0", "1"]
+    lost = moses(tmp_path, "0 ||| ||| ||| 0\n" + numbered[1])
+    assert [one.hypotheses[0].text for one in lost.lists] == ["", "a", "b"]
+    lost = moses(tmp_path, numbered[1], "lost\n" + refs)
+    assert (lost.missing, [one.reference for one in lost.lists]) == (("0",), ["lost", "a", "b"])
+    path = tmp_path / "nbest.gz"
+    left = read("moses", NBestFiles(path), skip_missing=True)
+    assert [one.utterance for one in left.lists] == ["1", "2"]
+
+
 def nemo(
     tmp_path: Path, text: str, beam: int = 2, references: str | None = None, skip: bool = False
 ) -> IngestedLists:
@@ -127,6 +143,35 @@ def test_nemo_refuses_a_list_and_keeps_the_count_of_the_others(tmp_path: Path) -
     reading = nemo(tmp_path, "a\t-1\nb\t-2\nc\nd\t-4\ne\t-5\nf\t-6\n", references="A\nC\nE\n", skip=True)
     assert [(one.utterance, one.reference) for one in reading.lists] == [("1", "A"), ("3", "E")]
     assert (reading.entries, len(reading.refused)) == (3, 1)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_nemo_names_the_beam_that_the_scores_tell(sign: int, tmp_path: Path) -> None:
+    first = [-1.0, -2.5, -2.0, -3.5]
+    text = "".join(f"t{at}\t{sign * (score - step)}\n" for at, score in enumerate(first) for step in range(3))
+    for beam in (2, 4):
+        with pytest.raises(InputError) as caught:
+            nemo(tmp_path, text, beam)
+        assert "beam 3" in caught.value.remedy
+    path = tmp_path / "beams.tsv"
+    read(
+        "nemo", NBestFiles(path, beam=4), scores_are="scores"
+    )  # it is said: lists of 4 that are not in order
+    lists = read("nemo", NBestFiles(path, beam=3), scores_are="scores" if sign == 1 else "costs").lists
+    assert [one.first_pass[0] for one in lists] == first
+
+
+def test_nemo_lists_out_of_order_may_have_another_beam(tmp_path: Path) -> None:
+    scores = (-2, -1, -3, -9, -8, -8.5, -7, -5, -6)
+    with pytest.raises(InputError) as caught:
+        nemo(tmp_path, "".join(f"t\t{score}\n" for score in scores), 1 + 2)
+    assert "--beam" in caught.value.remedy
+    assert "--scores-are" in caught.value.remedy
+
+
+def test_nemo_beams_that_go_on_where_the_last_one_ended_are_read(tmp_path: Path) -> None:
+    lists = nemo(tmp_path, "".join(f"t\t{score}\n" for score in (-1, -2, -3, -4, -1, -5, -6, -7)), 2).lists
+    assert [one.first_pass[0] for one in lists] == [-1.0, -3.0, -1.0, -6.0]
 
 
 TEXT = "spk-u-2-1 a b\nspk-u-2-2\nspk-u-1-2 d\nspk-u-1-1  c\n"

@@ -40,7 +40,7 @@ FORMATS: dict[str, NBestFormat] = {
     "espnet": NBestFormat(espnet.entries),
     "hyporadise": NBestFormat(hyporadise.entries, UtteranceNames.ORDER),
     "moses": NBestFormat(moses.entries, UtteranceNames.IDS),
-    "nemo": NBestFormat(nemo.entries, UtteranceNames.ORDER, beam=True),
+    "nemo": NBestFormat(nemo.entries, UtteranceNames.ORDER, beam=True, check=nemo.check_beam),
     "kaldi": NBestFormat(kaldi.entries, scores=True),
 }
 
@@ -98,7 +98,10 @@ def _read(
         needs = "needs to be told the beam" if form.beam else "tells its hypotheses itself"
         remedy = "say how many hypotheses each utterance has" if form.beam else "give no beam"
         raise InputError(path, f"the format {name} {needs}", remedy)
-    reading = orient_scores(collect(form.entries(files), path, skip), path, scores_are, form.scores)
+    collected = collect(form.entries(files), path, skip)
+    if form.check is not None and scores_are is None:
+        form.check(files)
+    reading = orient_scores(collected, path, scores_are, form.scores, files.beam)
     if files.references is not None:
         found = references.read(files.references)
         return attach_references(reading, found, form.names, files.references, skip, skip_missing)

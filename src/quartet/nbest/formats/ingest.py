@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 from quartet.config.nbest import ScoreMeaning
 from quartet.errors import InputError
 from quartet.nbest.formats.references import (
+    NAME_LINES,
     WRITE_LINES,
     WRITE_NAMES,
     NamedReference,
@@ -20,10 +22,13 @@ from quartet.nbest.formats.references import (
 from quartet.nbest.normalise import name_key
 from quartet.nbest.types import Hypothesis, NBest
 
+#: An utterance's name as it is spelled, and its text; None: not counted.
+UtteranceText = tuple[str, str | None]
 #: Where numbers of utterances leave out more than this beside the lists, they do not count from 0.
 MOST_MISSING = 100_000
 #: How every interface is told that lost utterances do not count.
 LEAVE_OUT = "leave missing lists out (--skip-missing, skip_missing: true)"
+FROM_0 = "number the lists from 0"
 SAY_WHICH = (
     "say what they are: costs, where smaller is better, or scores (--scores-are costs, scores_are: costs)"
 )
@@ -98,12 +103,14 @@ class NBestFormat:
         names: what it calls its utterances.
         scores: whether costs are in files of their own.
         beam: whether the number of hypotheses must be told.
+        check: raises `InputError` where what was told of lists that can be read contradicts their scores.
     """
 
     entries: Callable[[NBestFiles], Iterator[ListEntry]]
     names: UtteranceNames = UtteranceNames.OWN
     scores: bool = False
     beam: bool = False
+    check: Callable[[NBestFiles], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -188,7 +195,11 @@ def _consistent(
 
 
 def orient_scores(
-    reading: IngestedLists, path: str | Path, scores_are: ScoreMeaning | None, costs: bool = False
+    reading: IngestedLists,
+    path: str | Path,
+    scores_are: ScoreMeaning | None,
+    costs: bool = False,
+    beam: int | None = None,
 ) -> IngestedLists:
     """The lists with scores of which larger is better.
 
@@ -196,6 +207,7 @@ def orient_scores(
         scores_are: what the numbers are, taken at its word. None: what the format has, unless the lists contradict:
             all are best first, so costs taken for scores rise in most of them, and no log-probability is above 0.
         costs: the format has costs, of which the lists hold the negative; they may be of any sign.
+        beam: that was given, where it says what a list is: another one may be the fault.
 
     Raises:
         InputError: the lists contradict, or have ranks alone, which are neither.
@@ -209,7 +221,10 @@ def orient_scores(
             reason = (
                 f"{rising} of {len(judged)} lists begin with a hypothesis of a worse score than their last's"
             )
-            raise InputError(path, reason, SAY_WHICH)
+            other = (
+                "" if beam is None else f"if the beam is not {beam}, give the right one (--beam, beam), else "
+            )
+            raise InputError(path, reason, f"{other}{SAY_WHICH}")
         if not costs and all(one.first_pass[-1] >= 0 for one in reading.lists):
             raise InputError(path, "no score is below 0, as the logarithm of a probability is", SAY_WHICH)
     if scores_are is None or (scores_are == "costs") == costs:
@@ -247,11 +262,13 @@ def attach_references(
             counted, another number; or it cannot be told whose they are.
     """
     rows = _by_name(reading, references, names, path)
-    texts: dict[str, tuple[str, str | None]] = {}
+    texts: dict[str, UtteranceText] = {}
     refused: list[InputError] = []
     for place, row in rows:
         if not isinstance(row, InputError) and name_key(row[0]) in texts:
-            row = InputError(place, f'utterance "{row[0]}" occurs twice')
+            row = InputError(
+                place, f'utterance "{row[0]}" occurs twice', NAME_LINES if references.plain else ""
+            )
         if not isinstance(row, InputError):
             texts[name_key(row[0])] = row
         elif skip:
@@ -259,9 +276,7 @@ def attach_references(
         else:
             raise row
     ours = {name_key(one.utterance) for one in reading.lists}
-    if ours.isdisjoint(texts):
-        files = {_file(key): row for key, row in texts.items()}
-        texts = files if len(files) == len(texts) else texts
+    texts = _without_file_names(texts, ours | reading.refused_names)
     if ours.isdisjoint(texts):
         theirs = ", ".join(f'"{name}"' for name, _ in list(texts.values())[:2])
         reason = f"none of its utterances ({theirs}, ...) is one of the lists', which are like"
@@ -284,6 +299,19 @@ def attach_references(
     unused = len(texts.keys() - ours) - len(lost)
     attached = replace(reading, lists=lists, references_refused=tuple(refused), references_unused=unused)
     return with_missing(attached, lost, names)
+
+
+def _without_file_names(
+    texts: Mapping[str, UtteranceText], known: Collection[str]
+) -> dict[str, UtteranceText]:
+    """The same texts; a name that is none of the lists' stands without its folder and ending where that is one.
+
+    Where that is another text's name too, it cannot be told whose the list is, and both stay as they are.
+    """
+    files = {key: _file(key) for key in texts}
+    count = Counter(files.values())
+    own = {key for key, file in files.items() if key not in known and file in known and count[file] == 1}
+    return {files[key] if key in own else key: row for key, row in texts.items()}
 
 
 def _file(name: str) -> str:
@@ -314,14 +342,18 @@ def gaps(reading: IngestedLists, path: str | Path) -> dict[str, None]:
     None where an entry was refused whose number cannot be read: the gap may be its own.
 
     Raises:
-        InputError: there are too many of them to be right.
+        InputError: there are too many of them to be right, or only 0 is missing before the first one: then it is not
+            sure that the lists are numbered from 0.
     """
     if len(reading.refused) > len(reading.refused_names):
         return {}
     numbers = {int(one.utterance) for one in reading.lists} | {int(name) for name in reading.refused_names}
+    if min(numbers) == 1:
+        remedy = f'{FROM_0}; if list 0 was lost, begin with "0 ||| ||| ||| 0", or {LEAVE_OUT}'
+        raise InputError(path, "its numbers begin with 1", remedy)
     if max(numbers) >= len(numbers) + MOST_MISSING:
         reason = f"its numbers go up to {max(numbers)}, and it has {len(numbers)} lists"
-        raise InputError(path, reason, f"number the lists from 0, or {LEAVE_OUT}")
+        raise InputError(path, reason, f"{FROM_0}, or {LEAVE_OUT}")
     return {str(number): None for number in range(max(numbers)) if number not in numbers}
 
 
@@ -379,9 +411,10 @@ def _numbered(
     if names is UtteranceNames.IDS:
         last = max(int(one.utterance) for one in reading.lists)
         if last >= len(ordered):
-            raise InputError(
-                path, f"has {len(ordered)} lines, and the lists go up to number {last} (from 0)", WRITE_LINES
-            )
+            from_1 = last == len(ordered) and all(int(one.utterance) for one in reading.lists)
+            reason = f"has {len(ordered)} lines, and the lists go up to number {last} (from 0)"
+            either = f"{FROM_0}; if list 0 was lost, give its text a line too"
+            raise InputError(path, reason, either if from_1 else WRITE_LINES)
         owners = {number: str(number) for number in range(len(ordered))}
     else:
         if len(ordered) != reading.entries:

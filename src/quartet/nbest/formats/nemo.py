@@ -9,12 +9,13 @@ apart. The score is a natural log, larger is better. The utterance's name is its
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
 from quartet.errors import InputError
 from quartet.nbest.formats import text_file
-from quartet.nbest.formats.ingest import ListEntry, NBestFiles
+from quartet.nbest.formats.ingest import SAY_WHICH, ListEntry, NBestFiles
 from quartet.nbest.types import Hypothesis, NBest
 
 
@@ -25,6 +26,31 @@ def entries(files: NBestFiles) -> Iterator[ListEntry]:
     read = list(text_file.lines(path))
     for start in range(0, len(read), files.beam):
         yield _entry(str(start // files.beam + 1), read[start : start + files.beam], files.beam, path)
+
+
+def check_beam(files: NBestFiles) -> None:
+    """Raise InputError where the order of the scores tells another beam than that which was given.
+
+    Each list is best first, so where a score is better than the one before it (with costs: worse) a new list begins.
+    The number of lines of a list divides the places of all these beginnings. Where one lies inside of a list of the
+    given length, that is not the number.
+    """
+    assert files.beam is not None
+    try:
+        scores = [_hypothesis(line, "").score or 0.0 for _, line in text_file.lines(files.hypotheses)]
+    except InputError:
+        return  # the lists are not all known
+    for sign in (1, -1):
+        begins = [place for place in range(1, len(scores)) if sign * (scores[place] - scores[place - 1]) > 0]
+        told = math.gcd(len(scores), *begins)
+        inside = any(place % files.beam for place in begins)
+        if inside and told > 1 and files.beam % told:
+            reason = (
+                f"{files.beam} hypotheses a list do not fit its scores, which begin anew every {told} lines"
+            )
+            raise InputError(
+                files.hypotheses, reason, f"give the beam {told} (--beam, beam); else {SAY_WHICH}"
+            )
 
 
 def is_scored(line: str) -> bool:

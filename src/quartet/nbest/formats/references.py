@@ -91,6 +91,7 @@ REFUSED = {
     "a page of HTML": re.compile(r"\A<(?:!doctype html|html)\b", re.IGNORECASE),
 }
 WRITE_NAMES = 'write lines of "utterance text", lines of "text (utterance)" or JSON of {utterance: text}'
+NAME_LINES = "begin each line with the name of its utterance"
 WRITE_LINES = "write the text of each list alone on a line, in the lists' order"
 
 #: Where a text stands, and the utterance with its text (None: not counted), or why there is none.
