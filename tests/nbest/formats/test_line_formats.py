@@ -169,9 +169,13 @@ def test_nemo_lists_out_of_order_may_have_another_beam(tmp_path: Path) -> None:
     assert "--scores-are" in caught.value.remedy
 
 
-def test_nemo_beams_that_go_on_where_the_last_one_ended_are_read(tmp_path: Path) -> None:
-    lists = nemo(tmp_path, "".join(f"t\t{score}\n" for score in (-1, -2, -3, -4, -1, -5, -6, -7)), 2).lists
-    assert [one.first_pass[0] for one in lists] == [-1.0, -3.0, -1.0, -6.0]
+@pytest.mark.parametrize(
+    ("beam", "scores"),
+    [(2, [-1, -2, -3, -4, -1, -5, -6, -7]), (3, [-1, -1, -2, -1, -1, -1]), (4, [-1, -1, -1, -2])],
+)
+def test_nemo_beams_that_fit_their_scores_are_read(beam: int, scores: list[float], tmp_path: Path) -> None:
+    lists = nemo(tmp_path, "".join(f"t\t{score}\n" for score in scores), beam).lists
+    assert [one.first_pass[0] for one in lists] == scores[::beam]
 
 
 TEXT = "spk-u-2-1 a b\nspk-u-2-2\nspk-u-1-2 d\nspk-u-1-1  c\n"

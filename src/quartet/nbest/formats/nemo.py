@@ -9,6 +9,7 @@ apart. The score is a natural log, larger is better. The utterance's name is its
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,7 +33,7 @@ def check_beam(files: NBestFiles) -> None:
     """Raise InputError where the order of the scores tells another beam than that which was given.
 
     Each list is best first, so where a score is better than the one before it (with costs: worse) a new list begins.
-    The number of lines of a list divides the places of all these beginnings. Where one lies inside of a list of the
+    The number of lines of a list divides the places of all these beginnings. Where they lie inside of lists of the
     given length, that is not the number.
     """
     assert files.beam is not None
@@ -40,17 +41,15 @@ def check_beam(files: NBestFiles) -> None:
         scores = [_hypothesis(line, "").score or 0.0 for _, line in text_file.lines(files.hypotheses)]
     except InputError:
         return  # the lists are not all known
-    for sign in (1, -1):
-        begins = [place for place in range(1, len(scores)) if sign * (scores[place] - scores[place - 1]) > 0]
-        told = math.gcd(len(scores), *begins)
-        inside = any(place % files.beam for place in begins)
-        if inside and told > 1 and files.beam % told:
-            reason = (
-                f"{files.beam} hypotheses a list do not fit its scores, which begin anew every {told} lines"
-            )
-            raise InputError(
-                files.hypotheses, reason, f"give the beam {told} (--beam, beam); else {SAY_WHICH}"
-            )
+    steps = [after - before for before, after in itertools.pairwise(scores)]
+    begins = [[place for place, step in enumerate(steps, 1) if sign * step > 0] for sign in (1, -1)]
+    if any(all(place % files.beam == 0 for place in places) for places in begins):
+        return
+    for told in (math.gcd(len(scores), *places) for places in begins):
+        if told > 1 and files.beam % told:
+            reason = f"lists of {files.beam} do not fit its scores, which begin anew every {told} lines"
+            remedy = f"give the beam {told} (--beam, beam); else {SAY_WHICH}"
+            raise InputError(files.hypotheses, reason, remedy)
 
 
 def is_scored(line: str) -> bool:
