@@ -69,12 +69,6 @@ def compare(
         )
     judge = metric_named(metric, bleu_tokenize, bleu_lowercase)
     results = {path: read_rescored(path) for path in (a, b)}
-    for path, result in results.items():
-        if any(one.counted is None for one in result):
-            print(
-                f"{path}: does not say for which metric its texts were made; the figures hold if it was {metric.value}",
-                file=sys.stderr,
-            )
     found = compare_systems(results[a], results[b], judge, resamples, seed)
     if as_json:
         with open_for_writing(STDOUT) as file:
@@ -82,6 +76,12 @@ def compare(
             file.write("\n")
     else:
         print("\n".join(lines(found, metric, words)))
+    for path, result in results.items():
+        if any(one.counted is None for one in result):
+            print(
+                f"{path}: does not say for which metric its texts were made; the figures hold if it was {metric.value}",
+                file=sys.stderr,
+            )
 
 
 def lines(found: SystemComparison, metric: MetricName, words: int) -> list[str]:

@@ -12,9 +12,16 @@ import pytest
 
 from tests.imports import ROOT
 
-ROW = {"utt": "u1", "ref": "é ö", "best": "é u", "hypotheses": [{"text": "é u", "lm": -1.0}]}
+COUNTED = {"metric": "wer", "lowercase": True, "strip_punctuation": True}
+ROW = {
+    "utt": "u1",
+    "ref": "é ö",
+    "best": "é u",
+    "hypotheses": [{"text": "é u", "lm": -1.0}],
+    "counted": COUNTED,
+}
 OTHER = {**ROW, "best": "é ö", "hypotheses": [{"text": "é ö", "lm": -1.0}]}
-COMPARE = "quartet compare a.jsonl b.jsonl --resamples 9"
+COMPARE = "quartet compare a.jsonl b.jsonl --resamples 200"
 #: With buffers a write fails when the process ends, without them at once.
 BUFFERS = pytest.mark.parametrize("buffers", ["", "1"], ids=["buffered", "unbuffered"])
 
@@ -100,6 +107,6 @@ def test_a_pipe_that_is_broken_off_is_no_error_of_ours(buffers: str, folder: Pat
 
 
 def test_the_shells_pipes_are_files(folder: Path) -> None:
-    done = shell("quartet compare <(cat a.jsonl) <(gzip -c b.jsonl) --resamples 9", folder)
+    done = shell("quartet compare <(cat a.jsonl) <(gzip -c b.jsonl) --resamples 200", folder)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.startswith(b"a: WER, %     50.00\n")
