@@ -201,7 +201,8 @@ def test_garbage_is_looked_for_where_a_stage_works_and_not_while_it_is_imported(
         f"import gc, sys; sys.argv[0] = {place!r}\n"
         "import stages; before = gc.isenabled()\n"
         "from pipeline.run import main\n"
-        "main(lambda: print(before, gc.isenabled(), gc.get_freeze_count() > 0), [])"
+        "frozen = gc.get_freeze_count()\n"
+        "main(lambda: print(before, gc.isenabled(), gc.get_freeze_count() > frozen), [])"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == said

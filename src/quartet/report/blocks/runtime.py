@@ -243,9 +243,7 @@ def _omitted_tokens(report: Report, dataset: str, split: str) -> str:
 
 
 def _ratio_table(report: Report, lengths: dict[int, str], split: str, device: str) -> list[str]:
-    by_length = [
-        {_name(ratio): ratio for ratio in ratios(report, dataset, split)} for dataset in lengths.values()
-    ]
+    by_length = [{_name(one): one for one in ratios(report, dataset, split)} for dataset in lengths.values()]
     names = list(dict.fromkeys(name for found in by_length for name in found))
     if not names:
         return []
@@ -278,8 +276,8 @@ def _growth(report: Report, split: str) -> list[str]:
     return [f"Time {where}grows with the number of tokens: {listing(found)}."] if found else []
 
 
-def _name(ratio: TimeRatio) -> str:
-    return f"{code(ratio.masked)} / {code(ratio.lae)}, {ratio.task}"
+def _name(found: TimeRatio) -> str:
+    return f"{code(found.masked)} / {code(found.lae)}, {found.task}"
 
 
 def _words(words: int) -> str:
