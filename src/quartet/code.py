@@ -246,11 +246,6 @@ def _is_docstring(node: ast.AST) -> bool:
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
-def _is_empty_text(node: ast.expr) -> bool:
-    """What some versions of Python 3.12 have between the values of a format string."""
-    return isinstance(node, ast.Constant) and node.value == ""
-
-
 def _dump(node: object, kept: frozenset[str] | None) -> str:
     """What counts of a node as text, the same in every Python: fields that hold nothing are left out."""
     if isinstance(node, list):
@@ -263,7 +258,10 @@ def _dump(node: object, kept: frozenset[str] | None) -> str:
         if name == "body" and isinstance(node, ast.ClassDef) and _is_unkept(node, kept):
             value = [part for part in node.body if not isinstance(part, ast.AnnAssign)]
         elif name == "values" and isinstance(node, ast.JoinedStr):
-            value = [part for part in node.values if not _is_empty_text(part)]
+            # some versions of Python 3.12 have empty texts between the others
+            value = [
+                part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")
+            ]
         if value is not None and value != [] and name != "ctx":  # a place says whether it is read or written
             fields.append(f"{name}={_dump(value, kept)}")
     return f"{type(node).__name__}({', '.join(fields)})"
