@@ -34,7 +34,8 @@ def setup(folder: Path, pythons: dict[str, str], *arguments: str) -> tuple[int, 
     make = shutil.which("make")
     if make is None:
         pytest.skip("there is no make")
-    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "PYTHON")}
+    outer = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PYTHON")  # the tests may be run by make themselves
+    environment = {key: value for key, value in os.environ.items() if key not in outer}
     done = subprocess.run(
         [make, "setup", *arguments],
         cwd=folder,
