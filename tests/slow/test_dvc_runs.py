@@ -161,7 +161,7 @@ RUNS: dict[str, set[str]] = {
     "a comment in a training": {"code"},
     "a reader of corpora": {"code"} | ALL_BUT_SETS,
     "an objective": {"code", "pretrain@segatron-xl", "perplexity@segatron-xl", "rerank@ngram-3"} | ON_TTA,
-    "a format of N-best lists": {"code", "nbest@sample-speech", "baselines"} | RERANKED,
+    "a format of N-best lists": {"code", "settings", "nbest@sample-speech", "baselines"} | RERANKED,
     "the reranking": {"code", "baselines"} | RERANKED,
     "a measure of SQuAD": {"code", "squad@tta", "race@tta", "baselines", "report"},
     "a section of the report": {"code", "report"},
