@@ -216,7 +216,7 @@ def spread(word: str, known: frozenset[str]) -> float:
     -24.95
     """
     characters = [each for each in unicodedata.normalize("NFC", word) if not each.isspace()]
-    return -sum(math.log(len(known) if each in known else CHARACTERS) for each in characters)
+    return 0.0 - math.fsum(math.log(len(known) if each in known else CHARACTERS) for each in characters)
 
 
 def words_of(token: str) -> int:
