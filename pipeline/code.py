@@ -8,7 +8,6 @@ its digest with the code as it is, since an edit may come while ``dvc repro`` ru
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import os
 from pathlib import Path
@@ -101,14 +100,10 @@ def check(stage: str, *, read: bool = False) -> None:
 def write() -> None:
     """Write artifacts/code.json, of one state of all modules."""
     before, found = "", {}
-    gc.disable()  # what is read of the modules stays to the end: a search through it for garbage would take a third
-    try:
-        while before != (now := sources()):  # an edit may come while they are read
-            before = now
-            forget()
-            found = digests()
-    finally:
-        gc.enable()
+    while before != (now := sources()):  # an edit may come while they are read
+        before = now
+        forget()
+        found = digests()
     write_json(DIGESTS, {**found, SOURCES: before})
 
 
