@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,36 @@ def test_nemo_names_the_beam_that_the_scores_tell(sign: int, tmp_path: Path) -> 
     )  # it is said: lists of 4 that are not in order
     lists = read("nemo", NBestFiles(path, beam=3), scores_are="scores" if sign == 1 else "costs").lists
     assert [one.first_pass[0] for one in lists] == first
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("beam", [2, 8, 16])
+def test_nemo_names_a_beam_of_which_the_given_one_is_a_multiple_or_a_part(
+    beam: int, sign: int, tmp_path: Path
+) -> None:
+    first = random.Random(1).choices(range(-20, 0), k=32)
+    text = "".join(f"t\t{sign * (score - step)}\n" for score in first for step in range(4))
+    with pytest.raises(InputError) as caught:
+        nemo(tmp_path, text, beam)
+    assert "beam 4" in caught.value.remedy
+    path = tmp_path / "beams.tsv"
+    lists = read("nemo", NBestFiles(path, beam=4), scores_are="scores" if sign == 1 else "costs").lists
+    assert [one.first_pass[0] for one in lists] == first
+    assert len(read("nemo", NBestFiles(path, beam=beam), scores_are="scores").lists) == 128 // beam
+
+
+@pytest.mark.parametrize("beam", [2, 3, 8])
+def test_nemo_lists_with_any_scores_are_seldom_refused(beam: int, tmp_path: Path) -> None:
+    """Of lists of many lengths, in any order of the scores within a list and of the lists; few rise in all."""
+    draw = random.Random(beam)
+    for count in range(2, 60):
+        lists = [sorted(draw.choices(range(-99, 0), k=beam), reverse=True) for _ in range(count)]
+        if count % 2:
+            lists.sort(reverse=True)
+        for one in lists[::3]:
+            at = draw.randrange(beam - 1)
+            one[at], one[at + 1] = one[at + 1], one[at]
+        nemo(tmp_path, "".join(f"t\t{score}\n" for one in lists for score in one), beam)
 
 
 def test_nemo_lists_out_of_order_may_have_another_beam(tmp_path: Path) -> None:

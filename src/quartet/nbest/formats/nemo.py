@@ -19,6 +19,9 @@ from quartet.nbest.formats import text_file
 from quartet.nbest.formats.ingest import SAY_WHICH, ListEntry, NBestFiles
 from quartet.nbest.types import Hypothesis, NBest
 
+#: See `check_beam`.
+CHANCE = 1e-3
+
 
 def entries(files: NBestFiles) -> Iterator[ListEntry]:
     """An entry for each run of as many lines as the beam; a rest that is shorter is an error."""
@@ -34,7 +37,8 @@ def check_beam(files: NBestFiles) -> None:
 
     Each list is best first, so where a score is better than the one before it (with costs: worse) a new list begins.
     The number of lines of a list divides the places of all these beginnings. Where they lie inside of lists of the
-    given length, that is not the number.
+    given length, that is not the number. Where one of the two is a multiple of the other it could be chance that no
+    beginning contradicts; that has to have a probability below `CHANCE`.
     """
     assert files.beam is not None
     try:
@@ -43,13 +47,36 @@ def check_beam(files: NBestFiles) -> None:
         return  # the lists are not all known
     steps = [after - before for before, after in itertools.pairwise(scores)]
     begins = [[place for place, step in enumerate(steps, 1) if sign * step > 0] for sign in (1, -1)]
-    if any(all(place % files.beam == 0 for place in places) for places in begins):
-        return
-    for told in (math.gcd(len(scores), *places) for places in begins):
-        if told > 1 and files.beam % told:
-            reason = f"lists of {files.beam} do not fit its scores, which begin anew every {told} lines"
-            remedy = f"give the beam {told} (--beam, beam); else {SAY_WHICH}"
+    told = [math.gcd(len(scores), *places) for places in begins]
+    fits = [lines % files.beam == 0 for lines in told]
+    for lines, places, fit in zip(told, begins, fits, strict=True):
+        contradicts = lines > 1 and (fit or not any(fits))
+        if contradicts and _chance(places, lines, files.beam, len(scores)) < CHANCE:
+            reason = f"lists of {files.beam} do not fit its scores, which begin anew every {lines} lines"
+            remedy = f"give the beam {lines} (--beam, beam); else {SAY_WHICH}"
             raise InputError(files.hypotheses, reason, remedy)
+
+
+def _chance(places: list[int], told: int, beam: int, lines: int) -> float:
+    """The probability that beginnings that do not depend on `told` are all at its multiples.
+
+    For a beam that is too large these are the beginnings inside of its lists, each at any line. For one that is too
+    small they are at the first line of any of its lists. 0 where neither number is a multiple of the other.
+    """
+    larger, smaller = max(told, beam), min(told, beam)
+    if larger % smaller:
+        return 0.0
+    inside = [place for place in places if place % larger] if beam > told else places
+    # of the lines where a beginning may be, those that are a multiple of the number that was told
+    if beam > told:
+        possible, suitable = lines - lines // beam, lines // told - lines // beam
+    else:
+        possible, suitable = lines // beam - 1, lines // told - 1
+    return math.exp(_log_choices(suitable, len(inside)) - _log_choices(possible, len(inside)))
+
+
+def _log_choices(of: int, taken: int) -> float:
+    return math.lgamma(of + 1) - math.lgamma(taken + 1) - math.lgamma(of - taken + 1)
 
 
 def is_scored(line: str) -> bool:
