@@ -95,6 +95,31 @@ def test_moses_references_must_reach_the_last_sentence(tmp_path: Path) -> None:
         moses(tmp_path, MOSES, "first\nsecond\n")
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("r.tsv", "id\ttext\n{0}\tone\n{1}\ttwo\n{2}\tthree\n"),
+        ("r.json", '{{"{0}": "one", "{1}": "two", "{2}": "three"}}\n'),
+        ("r.trn", "one ({0})\ntwo ({1})\nthree ({2})\n"),
+    ],
+)
+@pytest.mark.parametrize("form", ["moses", "nemo"])
+def test_named_references_are_numbered_as_the_lists_are(
+    form: str, name: str, content: str, tmp_path: Path
+) -> None:
+    """Else each list would have the reference of its neighbour, and one none."""
+    right, wrong, line, beam = (
+        (0, 1, "{0} ||| {0} ||| ||| -1\n", None) if form == "moses" else (1, 0, "{0}\t-1\n", 1)
+    )
+    files = NBestFiles(tmp_path / "nbest", references=tmp_path / name, beam=beam)
+    files.hypotheses.write_text("".join(line.format(at) for at in range(3)))
+    (tmp_path / name).write_text(content.format(wrong, wrong + 1, wrong + 2))
+    with pytest.raises(InputError, match=f"number the references from {right}"):
+        read(form, files)
+    (tmp_path / name).write_text(content.format(right, right + 1, right + 2))
+    assert [one.reference for one in read(form, files).lists] == ["one", "two", "three"]
+
+
 def test_moses_numbers_from_1_are_refused_with_a_remedy_that_works(tmp_path: Path) -> None:
     rows, refs = ["{} ||| a ||| ||| -1\n", "{} ||| b ||| ||| -1\n"], "a\nb\n"
     numbered = {first: "".join(row.format(first + at) for at, row in enumerate(rows)) for first in (0, 1)}

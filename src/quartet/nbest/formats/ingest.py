@@ -284,6 +284,8 @@ def attach_references(
         raise InputError(
             path, found, "" if not theirs else WRITE_NAMES if names is UtteranceNames.OWN else WRITE_LINES
         )
+    if names is not UtteranceNames.OWN:
+        _check_first_number(ours | reading.refused_names, texts, path)
     lists = [
         replace(one, reference=texts.get(name_key(one.utterance), ("", None))[1]) for one in reading.lists
     ]
@@ -299,6 +301,21 @@ def attach_references(
     unused = len(texts.keys() - ours) - len(lost)
     attached = replace(reading, lists=lists, references_refused=tuple(refused), references_unused=unused)
     return with_missing(attached, lost, names)
+
+
+def _check_first_number(ours: Collection[str], theirs: Collection[str], path: str | Path) -> None:
+    """Raise InputError where lists are numbered from 0 and references from 1, as many of them, or the other way round:
+    each list would have the reference of its neighbour.
+    """
+    if not all(name.isdecimal() for name in ours):
+        return
+    last = max(map(int, ours))
+    from_0 = "0" in ours
+    theirs_from_1 = "0" not in theirs and str(last + 1) in theirs
+    theirs_from_0 = "0" in theirs and str(last) not in theirs
+    if theirs_from_1 if from_0 else "1" in ours and theirs_from_0:
+        reason = f"numbers its texts from {int(from_0)}, and the lists count from {int(not from_0)}"
+        raise InputError(path, reason, f"number the references from {int(not from_0)}, in the same order")
 
 
 def _without_file_names(
