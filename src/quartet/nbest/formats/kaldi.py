@@ -27,12 +27,15 @@ Value = TypeVar("Value")
 KaldiTable = dict[str, dict[int, "Value | InputError"]]
 
 BLANKS = re.compile("[ \t]+")
+#: A word's number in words.txt.
+ID = re.compile("0|[1-9][0-9]*")
 KEY = re.compile(r"(.+)-([1-9][0-9]{0,8})")
 
 
 def entries(files: NBestFiles) -> Iterator[ListEntry]:
     """An entry for each utterance of any of the files, and for each line whose key cannot be read."""
     texts, lost = _table(files.hypotheses, lambda rest, place: rest)
+    _check_words(texts, files.hypotheses)
     costs = []
     for path, weight in files.scores:
         table, more = _table(path, lambda rest, place: text_file.number_in(rest, place, "cost"))
@@ -42,6 +45,18 @@ def entries(files: NBestFiles) -> Iterator[ListEntry]:
     utterances = dict.fromkeys([*texts, *(utterance for _, _, table in costs for utterance in table)])
     for utterance in utterances:
         yield _entry(utterance, texts, costs, files.hypotheses)
+
+
+def _check_words(texts: KaldiTable[str], path: Path) -> None:
+    """Raise InputError where every word is a number, as nbest-to-linear itself writes; digits alone may be words."""
+    of_all = (text for ranks in texts.values() for text in ranks.values() if isinstance(text, str))
+    words = {word for text in of_all for word in text.split()}
+    if words and all(ID.fullmatch(word) for word in words) and any(len(word) > 1 for word in words):
+        raise InputError(
+            path,
+            "holds the words' ids",
+            f"write words: utils/int2sym.pl -f 2- words.txt {path} > NEW; numbers that are words need another format",
+        )
 
 
 def _entry(
