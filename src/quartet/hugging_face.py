@@ -143,7 +143,7 @@ def _downloaded(name: str, revision: str, patterns: tuple[str, ...]) -> Path:
     except Exception as error:  # those of the hub's HTTP client too, whichever it is in that release
         raise InputError(
             place,
-            f"neither a folder, nor in the hub's cache here, nor to be had from the hub ({_first_sentence(error)})",
+            f"neither a folder, nor in the hub's cache here, nor to be had from the hub ({first_sentence(error)})",
             "check the network, or download it elsewhere and give its folder",
         ) from error
 
@@ -267,7 +267,7 @@ def language_model_kind(folder: Path) -> LanguageModelKind:
         )
     except Exception as error:  # an architecture that the library does not know, or a broken file
         raise InputError(
-            folder / CONFIG, f"cannot be used: {_first_sentence(error)}", "check or copy it again"
+            folder / CONFIG, f"cannot be used: {first_sentence(error)}", "check or copy it again"
         ) from error
     named = " ".join(getattr(config, "architectures", None) or [])
     if not getattr(config, "is_encoder_decoder", False):
@@ -312,7 +312,7 @@ def open_model(folder: Path, kind: str) -> Any:
             )
     except Exception as error:  # whatever a broken file of one of many formats may raise
         raise InputError(
-            folder, f"cannot be opened as {kind}: {_first_sentence(error)}", "check or copy its files again"
+            folder, f"cannot be opened as {kind}: {first_sentence(error)}", "check or copy its files again"
         ) from error
     if loading["mismatched_keys"]:
         name = sorted(str(key) for key, *_ in loading["mismatched_keys"])[0]
@@ -345,7 +345,7 @@ def open_tokenizer(folder: Path) -> Any:
     except Exception as error:  # whatever a broken file of one of many formats may raise
         raise InputError(
             folder,
-            f"its tokenizer cannot be opened: {_first_sentence(error)}",
+            f"its tokenizer cannot be opened: {first_sentence(error)}",
             "check or copy its files again",
         ) from error
     if (folder / CONFIG).is_file():
@@ -368,6 +368,6 @@ def _check_belongs(tokenizer: Any, config: Any, folder: Path) -> None:
         raise InputError(folder, reason, "copy both from one place")
 
 
-def _first_sentence(error: Exception) -> str:
+def first_sentence(error: Exception) -> str:
     """What an error of another library says, short of its advice."""
     return re.split(r"(?<=[.!?])\s|\n", str(error).strip())[0].rstrip(".") or type(error).__name__

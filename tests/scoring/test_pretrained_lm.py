@@ -218,6 +218,41 @@ def test_other_architectures_come_apart_too(kind: str, settings: dict[str, Any])
     assert "forward" not in taken.body.__dict__, "the body is as it was"
 
 
+def of_another_architecture(folder: Path, kind: str, **settings: Any) -> None:
+    """A masked model with BERT's tokenizer."""
+    library = transformers()
+    tokenizer = save_bert_tokenizer(folder)
+    sizes = {"hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 32}
+    own = {"vocab_size": len(tokenizer), "max_position_embeddings": 40, "initializer_range": 0.3}
+    torch.manual_seed(1)
+    config = library.AutoConfig.for_model(kind, **{**sizes, **own, **settings})
+    library.AutoModelForMaskedLM.from_config(config).eval().save_pretrained(folder)
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [("fnet", {}), ("convbert", {"embedding_size": 24, "conv_kernel_size": 3, "head_ratio": 2})],
+)
+def test_the_intact_reading_does_not_depend_on_padding(
+    kind: str, settings: dict[str, Any], tmp_path: Path
+) -> None:
+    """A Fourier transform and a convolution read padding whatever the mask says."""
+    of_another_architecture(tmp_path, kind, **settings)
+    model = load_pretrained(str(tmp_path))
+    texts = [text for text in TEXTS if text]
+    alone = [model.token_logprobs([text], masked=False)[0] for text in texts]
+    for found, expected in zip(model.token_logprobs(texts, masked=False), alone, strict=True):
+        assert np.allclose(found, expected, atol=1e-5)
+    vectors = np.concatenate([model.embed([text], "last") for text in texts])
+    assert np.allclose(model.embed(texts, "last"), vectors, atol=1e-5)
+
+
+def test_a_model_for_inputs_of_one_length_is_refused(tmp_path: Path) -> None:
+    of_another_architecture(tmp_path, "nystromformer", segment_means_seq_len=8, num_landmarks=4)
+    with pytest.raises(InputError, match="cannot read an input of 6 tokens"):
+        load_pretrained(str(tmp_path))
+
+
 def test_an_empty_text_has_a_finite_score(models: dict[str, PretrainedLM]) -> None:
     for kind, model in models.items():
         (values,) = model.token_logprobs([""])

@@ -136,6 +136,21 @@ class BodyAndHead:
         before, after = (self.logits(ids)[:, :-1] for ids in (ids_1T, other_1T))
         return torch.allclose(before, after, atol=TOLERANCE, rtol=TOLERANCE)
 
+    @torch.inference_mode()
+    def ignores_padding(self, pad_id: int) -> bool:
+        """Whether padding behind a text moves no output, tried on a few tokens.
+
+        A convolution or a Fourier transform over the tokens reads it whatever the mask says.
+        """
+        ids_1T = self._sample()
+        padded_1T = torch.cat([ids_1T, torch.full_like(ids_1T, pad_id)], dim=1)
+        real_1T = torch.arange(2 * SAMPLE, device=self.device)[None] < SAMPLE
+        try:
+            after = self.model(**_inputs(padded_1T, real_1T)).logits[:, :SAMPLE]
+        except Exception:  # it wants other masks, or none
+            return False
+        return torch.allclose(after, self.logits(ids_1T), atol=TOLERANCE, rtol=TOLERANCE)
+
     def _whole(
         self, ids_BT: Tensor, real_BT: Tensor | None, rows_N: Tensor, columns_N: Tensor, targets_N: Tensor
     ) -> Tensor:

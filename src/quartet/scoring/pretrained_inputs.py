@@ -56,6 +56,7 @@ class PretrainedInputs:
         pad_id: of what fills a batch; 0 will do where the tokenizer has none, for no output sees it.
         room: tokens of a text that fit into an input.
         device: that reads the inputs.
+        pads: whether padding changes no output of the model; else the inputs of a batch have one length.
     """
 
     before: list[int]
@@ -65,6 +66,7 @@ class PretrainedInputs:
     pad_id: int
     room: int
     device: str
+    pads: bool = True
 
     @property
     def causal(self) -> bool:
@@ -120,7 +122,7 @@ class PretrainedInputs:
     ) -> Iterator[tuple[list[TextWindow], np.ndarray, np.ndarray | None]]:
         """Windows of like length, their inputs (B, T) between the special tokens, and which tokens are real (B, T)."""
         specials = len(self.before) + len(after)
-        for group in batches_within(windows, token_budget(self.device), specials=specials):
+        for group in self._batches(windows, specials):
             width = len(group[0]) + specials  # the longest comes first
             ids_BT = np.full((len(group), width), self.pad_id, dtype=np.int64)
             real_BT = np.zeros(ids_BT.shape, dtype=bool)
@@ -130,6 +132,14 @@ class PretrainedInputs:
                 real_BT[number, : len(inputs)] = True
             # Padding stands on the right, where no causal output sees it.
             yield group, ids_BT, None if self.causal or real_BT.all() else real_BT
+
+    def _batches(self, windows: Iterable[TextWindow], specials: int) -> Iterator[list[TextWindow]]:
+        budget = token_budget(self.device)
+        if self.pads:
+            yield from batches_within(windows, budget, specials)
+            return
+        for _, same in itertools.groupby(sorted(windows, key=len, reverse=True), key=len):
+            yield from batches_within(same, budget, specials)
 
     def each_hidden(self, windows: Iterable[TextWindow], bases: np.ndarray) -> Iterator[TargetOutputs]:
         """Copies of each input with one token hidden. Inputs of one length go together: nothing is padded."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from quartet.errors import InputError
 from quartet.hugging_face import (
     LanguageModelKind,
     content_hash,
+    first_sentence,
     language_model_kind,
     local_folder,
     open_model,
@@ -87,7 +89,16 @@ class PretrainedLM(ScoresTexts):
                 name, f"its inputs have room for {self.inputs.room} tokens, which is too few for a text"
             )
         quicken(model)
-        self.body_and_head = BodyAndHead(model)
+        try:
+            self.body_and_head = BodyAndHead(model)
+            if self.masks and not self.body_and_head.ignores_padding(self.inputs.pad_id):
+                self.inputs = replace(self.inputs, pads=False)
+        except Exception as error:  # whatever one of many architectures may raise
+            raise InputError(
+                name,
+                f"cannot read an input of {SAMPLE} tokens: {first_sentence(error)}",
+                "give a model that reads texts of any length",
+            ) from error
         self.device = str(self.body_and_head.device)
         if len(tokenizer) > self.body_and_head.vocabulary:
             raise InputError(
