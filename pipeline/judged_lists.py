@@ -10,15 +10,14 @@ from pipeline.params import Params
 from quartet.config.nbest import NBestEntry
 from quartet.errors import InputError
 from quartet.files import read_json
-from quartet.nbest.bleu import Bleu
 from quartet.nbest.formats import jsonl
+from quartet.nbest.known_metrics import metric_named
 from quartet.nbest.lengths import by_length
 from quartet.nbest.metrics import CountTable, Metric
 from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates, Reranking, Selection, weight_grid
 from quartet.nbest.significance import measure, paired_bootstrap
 from quartet.nbest.types import NBest
-from quartet.nbest.word_errors import WordErrorRate
 from quartet.results import EvaluatedSystem, Measure, Result, system_name
 from quartet.statistics.intervals import Floats
 
@@ -63,9 +62,7 @@ def reranked_systems(params: Params, layout: Layout) -> dict[str, RerankedSystem
 
 def metric_of(settings: NBestEntry) -> Metric:
     """What a set of lists is judged by."""
-    if settings.metric == "bleu":
-        return Bleu(settings.bleu.lowercase, settings.bleu.tokenize)
-    return WordErrorRate()
+    return metric_named(settings.metric, settings.bleu)
 
 
 def tried_weights(params: Params, name: str) -> Floats | None:

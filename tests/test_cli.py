@@ -6,7 +6,7 @@ import io
 import json
 import re
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +14,7 @@ from typer.main import get_group
 
 import quartet
 from quartet import cli, shipped_model
-from quartet.cli.options import BleuTokenizationName
 from quartet.cli.rescore import file_and_weight
-from quartet.config import nbest as settings
 from quartet.errors import InputError
 from quartet.models.checkpoint import save_model
 from quartet.nbest.formats import FORMATS
@@ -370,12 +368,11 @@ def test_rescore_is_the_librarys_and_writes_what_other_tools_count(
     assert lists.read_bytes() == before
 
 
-def test_the_options_name_every_format_and_tokenizer() -> None:
+def test_the_option_names_every_format() -> None:
     option = next(
         each for each in get_group(cli.app).commands["rescore"].params if each.name == "input_format"
     )
     assert all(name in getattr(option, "help", "") for name in FORMATS)
-    assert [each.value for each in BleuTokenizationName] == list(get_args(settings.BleuTokenization))
 
 
 def test_scores_are_kept_for_the_next_run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from quartet.config.training import WeightsChoice
+from quartet.config.choices import ScoringPrecision, WeightsChoice
 from quartet.errors import InputError
 from quartet.export.card import EXPORT, FILES, check_files, load_export_card
 from quartet.export.folder import is_export, load_export
@@ -17,7 +17,7 @@ from quartet.ngram.file import load_file
 from quartet.ngram.score import NgramLM
 from quartet.ngram.score import load as load_ngram
 from quartet.scoring.device import check_device_name
-from quartet.scoring.language_model import LanguageModel, Precision, load
+from quartet.scoring.language_model import LanguageModel, load
 from quartet.scoring.pretrained_lm import PretrainedLM, load_pretrained
 
 #: What a reference may stand for.
@@ -25,7 +25,10 @@ AnyScorer = LanguageModel | ExportedLM | NgramLM | PretrainedLM
 
 
 def open_scorer(
-    reference: str, device: str = "cpu", weights: WeightsChoice | None = None, precision: Precision = "fp32"
+    reference: str,
+    device: str = "cpu",
+    weights: WeightsChoice | None = None,
+    precision: ScoringPrecision = "fp32",
 ) -> AnyScorer:
     """Open whatever scores texts.
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from quartet.config.nbest import BleuTokenization
+from quartet.config.choices import BleuTokenization
 from quartet.nbest.bleu import Bleu
 from quartet.nbest.metrics import CountTable
 from quartet.nbest.normalise import Normalisation

@@ -13,12 +13,10 @@ import typer
 
 from quartet.cli.options import (
     BleuLowercaseOption,
-    BleuTokenizationName,
     BleuTokenizationOption,
-    MetricName,
     MetricOption,
-    metric_named,
 )
+from quartet.config.choices import MetricName
 from quartet.errors import InputError
 from quartet.paths import check_paths
 from quartet.results import with_interval
@@ -47,8 +45,8 @@ def compare(
             readable=False,
         ),
     ],
-    metric: MetricOption = MetricName.wer,
-    bleu_tokenize: BleuTokenizationOption = BleuTokenizationName.t13a,
+    metric: MetricOption = "wer",
+    bleu_tokenize: BleuTokenizationOption = "13a",
     bleu_lowercase: BleuLowercaseOption = False,
     resamples: Annotated[int, typer.Option(help="Resamples of the paired bootstrap.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Of its random draws.")] = 1,
@@ -56,6 +54,8 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
 ) -> None:
     """Compare two systems that rescored the same lists: wins, losses, changed words, and how sure it is."""
+    from quartet.config.nbest import BleuSettings
+    from quartet.nbest.known_metrics import metric_named
     from quartet.nbest.rescored_file import read_rescored
     from quartet.nbest.system_comparison import compare as compare_systems
     from quartet.statistics.intervals import least_resamples
@@ -67,28 +67,29 @@ def compare(
             f"{resamples} do not say how sure a difference is",
             f"take {least_resamples()} or more",
         )
-    judge = metric_named(metric, bleu_tokenize, bleu_lowercase)
+    judge = metric_named(metric, BleuSettings(lowercase=bleu_lowercase, tokenize=bleu_tokenize))
     results = {path: read_rescored(path) for path in (a, b)}
     found = compare_systems(results[a], results[b], judge, resamples, seed)
     if as_json:
         with open_for_writing(STDOUT) as file:
-            json.dump({"metric": metric.value, **as_object(found)}, file, ensure_ascii=False, indent=1)
+            json.dump({"metric": metric, **as_object(found)}, file, ensure_ascii=False, indent=1)
             file.write("\n")
     else:
         print("\n".join(lines(found, metric, words)))
     for path, result in results.items():
         if any(one.counted is None for one in result):
             print(
-                f"{path}: does not say for which metric its texts were made; the figures hold if it was {metric.value}",
+                f"{path}: does not say for which metric its texts were made; the figures hold if it was {metric}",
                 file=sys.stderr,
             )
 
 
 def lines(found: SystemComparison, metric: MetricName, words: int) -> list[str]:
     """The comparison in words, a fact a line."""
+    from quartet.nbest.known_metrics import METRICS
     from quartet.statistics.intervals import LEAST_UNITS
 
-    unit = {MetricName.wer: "WER, %", MetricName.bleu: "BLEU"}[metric]
+    unit = METRICS[metric].label
     difference = with_interval(found.comparison.difference, sign=True)
     p_value, detectable = found.comparison.p_value, found.comparison.detectable
     rows = [

@@ -12,7 +12,6 @@ from quartet.cli.options import (
     DeviceOption,
     IntactOption,
     ModelOption,
-    PrecisionName,
     PrecisionOption,
     TextsArgument,
     check_scoring,
@@ -25,7 +24,7 @@ def embed(
     model: ModelOption,
     texts: TextsArgument = Path("-"),
     device: DeviceOption = "cpu",
-    precision: PrecisionOption = PrecisionName.fp32,
+    precision: PrecisionOption = "fp32",
     intact: IntactOption = False,
     layer: Annotated[
         str,
@@ -44,7 +43,7 @@ def embed(
         raise InputError("--layer", f"{layer!r} is none of {', '.join(get_args(Layer))}")
 
     check_scoring(texts, model)
-    opened = quartet.load(model, device, precision=precision.value)
+    opened = quartet.load(model, device, precision=precision)
     if isinstance(opened, NgramLM):
         raise InputError(model, "an n-gram model has no vectors", "give another model")
     vectors = opened.embed(lines_of_input(texts), layer, masked=not intact)  # type: ignore[arg-type]

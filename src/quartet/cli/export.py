@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quartet.config.choices import WeightsChoice
 from quartet.errors import InputError
 from quartet.paths import check_paths
 from quartet.user_files import STDOUT, dash_is_stdin
@@ -15,13 +15,6 @@ from quartet.user_files import STDOUT, dash_is_stdin
 if TYPE_CHECKING:
     from quartet.export.card import Form
     from quartet.export.writing import ExportResult
-
-
-class WeightsName(StrEnum):
-    """The weights of a training."""
-
-    last = "last"
-    best = "best"
 
 
 def export(
@@ -35,7 +28,7 @@ def export(
         bool, typer.Option("--fp16", help="Weights in half precision, for torch: half of the size.")
     ] = False,
     weights: Annotated[
-        WeightsName | None,
+        WeightsChoice | None,
         typer.Option(help="The last or the best weights [default: as the training chose]."),
     ] = None,
     check: Annotated[
@@ -62,7 +55,7 @@ def export(
     lists = None if check is None else read(None, NBestFiles(check))
     if lists is not None and all(one.reference is None for one in lists.lists):
         raise InputError("--check", f"{check}: no list has a reference", "give lists with references")
-    print(summary(write(model, out, form, weights.value if weights else None)))
+    print(summary(write(model, out, form, weights)))
     if lists is not None:
         from quartet.cli.parity import lines, study
 

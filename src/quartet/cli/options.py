@@ -5,18 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quartet.config.choices import BleuTokenization, MetricName, ScoringPrecision, UnknownHandling
 from quartet.errors import InputError
 from quartet.paths import check_paths
 from quartet.user_files import STDOUT, dash_is_stdin
 
 if TYPE_CHECKING:
-    from quartet.nbest.metrics import Metric
     from quartet.scoring.cache import ScoreCache
     from quartet.scoring.unknown import UnknownShare
 
@@ -51,15 +50,8 @@ CacheOption = Annotated[
 DeviceOption = Annotated[str, typer.Option(help="cpu or cuda.")]
 
 
-class PrecisionName(StrEnum):
-    """How exact products are."""
-
-    fp32 = "fp32"
-    bf16 = "bf16"
-
-
 PrecisionOption = Annotated[
-    PrecisionName,
+    ScoringPrecision,
     typer.Option(help="Of a model that was trained here. bf16 is quicker on a GPU, and less exact."),
 ]
 IntactOption = Annotated[
@@ -67,16 +59,8 @@ IntactOption = Annotated[
 ]
 
 
-class UnknownHandlingName(StrEnum):
-    """What is done with tokens that a model does not know."""
-
-    spread = "spread"
-    warn = "warn"
-    error = "error"
-
-
 UnknownOption = Annotated[
-    UnknownHandlingName,
+    UnknownHandling,
     typer.Option(
         "--unknown",
         help="What is done with tokens that the model does not know. spread: each costs its [UNK] and its characters; "
@@ -85,48 +69,13 @@ UnknownOption = Annotated[
 ]
 
 
-class MetricName(StrEnum):
-    """What choices are judged by."""
-
-    wer = "wer"
-    bleu = "bleu"
-
-
-class BleuTokenizationName(StrEnum):
-    """sacrebleu's ways to cut a text into words."""
-
-    t13a = "13a"
-    intl = "intl"
-    char = "char"
-    zh = "zh"
-    none = "none"
-
-
 MetricOption = Annotated[MetricName, typer.Option("--metric", help="What choices are judged by.")]
 BleuTokenizationOption = Annotated[
-    BleuTokenizationName, typer.Option("--bleu-tokenize", help="sacrebleu's tokenizer, for BLEU.")
+    BleuTokenization, typer.Option("--bleu-tokenize", help="sacrebleu's tokenizer, for BLEU.")
 ]
 BleuLowercaseOption = Annotated[
     bool, typer.Option("--bleu-lowercase", help="sacrebleu lowers the case, for BLEU only.")
 ]
-
-
-def metric_named(name: MetricName, tokenize: BleuTokenizationName, lowercase: bool) -> Metric:
-    """The metric of the options.
-
-    Raises:
-        InputError: sacrebleu is not installed.
-    """
-    from quartet.nbest.bleu import Bleu
-    from quartet.nbest.word_errors import WordErrorRate
-
-    if name is MetricName.wer:
-        return WordErrorRate()
-    try:
-        import sacrebleu  # noqa: F401
-    except ImportError as error:
-        raise InputError("--metric bleu", "sacrebleu is not installed", "pip install sacrebleu") from error
-    return Bleu(lowercase, tokenize.value)
 
 
 def check_scoring(texts: Path, model: str | Path | None, cache: Path | None = None) -> None:
@@ -166,10 +115,10 @@ def progress(description: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: shown.update(task, completed=done, total=total)
 
 
-def say_unknown(model: str, share: UnknownShare | None, unknown: UnknownHandlingName) -> None:
+def say_unknown(model: str, share: UnknownShare | None, unknown: UnknownHandling) -> None:
     """A line on stderr where the model does not know some tokens."""
     if share is not None and share.tokens:
-        spread = unknown is UnknownHandlingName.spread and share.spread
+        spread = unknown == "spread" and share.spread
         how = "each costs its characters too" if spread else "each has the score of [UNK]"
         print(f"{model}: {share}; {how} (--unknown)", file=sys.stderr)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,23 +11,19 @@ import typer
 
 from quartet.cli.options import (
     BleuLowercaseOption,
-    BleuTokenizationName,
     BleuTokenizationOption,
     CacheOption,
     DeviceOption,
     IntactOption,
-    MetricName,
     MetricOption,
-    PrecisionName,
     PrecisionOption,
     ScorerOption,
-    UnknownHandlingName,
     UnknownOption,
-    metric_named,
     open_cache,
     progress,
     say_unknown,
 )
+from quartet.config.choices import ScoreMeaning, ScoreReduction
 from quartet.errors import InputError
 from quartet.paths import check_paths
 from quartet.user_files import STDOUT, dash_is_stdin, dash_is_stdout
@@ -40,20 +35,6 @@ if TYPE_CHECKING:
 
 #: How many missing utterances are named; "missing" in the output marks all.
 SHOWN = 10
-
-
-class ScoreMeaningName(StrEnum):
-    """What the numbers of a first pass are."""
-
-    scores = "scores"
-    costs = "costs"
-
-
-class ScoreReductionName(StrEnum):
-    """How a text's token log-probabilities make a score."""
-
-    sum = "sum"
-    mean = "mean"
 
 
 def rescore(
@@ -132,16 +113,16 @@ def rescore(
         ),
     ] = False,
     scores_are: Annotated[
-        ScoreMeaningName | None,
+        ScoreMeaning | None,
         typer.Option(
             help="What the first pass's numbers are: scores, larger is better, or costs [default: as the format says]."
         ),
     ] = None,
     scoring: Annotated[
-        ScoreReductionName, typer.Option("--score", help="Sum or mean of a text's token log-probabilities.")
-    ] = ScoreReductionName.sum,
-    metric: MetricOption = MetricName.wer,
-    bleu_tokenize: BleuTokenizationOption = BleuTokenizationName.t13a,
+        ScoreReduction, typer.Option("--score", help="Sum or mean of a text's token log-probabilities.")
+    ] = "sum",
+    metric: MetricOption = "wer",
+    bleu_tokenize: BleuTokenizationOption = "13a",
     bleu_lowercase: BleuLowercaseOption = False,
     lowercase: Annotated[
         bool | None, typer.Option(help="Lower the case of hypotheses and references [default: for WER].")
@@ -150,9 +131,9 @@ def rescore(
         bool | None, typer.Option(help="Drop their punctuation [default: for WER].")
     ] = None,
     device: DeviceOption = "cpu",
-    precision: PrecisionOption = PrecisionName.fp32,
+    precision: PrecisionOption = "fp32",
     intact: IntactOption = False,
-    unknown: UnknownOption = UnknownHandlingName.spread,
+    unknown: UnknownOption = "spread",
     cache: CacheOption = None,
     shard: Annotated[
         str | None,
@@ -205,7 +186,9 @@ def rescore(
     sacrebleu REFS -i TEXTS.
     """
     import quartet
+    from quartet.config.nbest import BleuSettings
     from quartet.nbest.formats import FORMATS, NBestFiles
+    from quartet.nbest.known_metrics import metric_named
     from quartet.nbest.normalise import Normalisation, default_normalisation
     from quartet.nbest.rerank import weight_grid
     from quartet.nbest.scores import texts_of
@@ -230,7 +213,7 @@ def rescore(
             "means nothing without --tune" if tune is None else f"{weight_step} is not above 0 and at most 1"
         )
         raise InputError("--weight-step", reason)
-    judge = metric_named(metric, bleu_tokenize, bleu_lowercase)
+    judge = metric_named(metric, BleuSettings(lowercase=bleu_lowercase, tokenize=bleu_tokenize))
     usual = default_normalisation(judge.name)
     normalise = Normalisation(
         usual.lowercase if lowercase is None else lowercase,
@@ -255,15 +238,15 @@ def rescore(
         raise InputError("--shard", "the scores would be lost", "give a --cache that all processes share")
     meaning: Literal["scores", "costs"] | None = None
     if scores_are is not None:
-        meaning = "costs" if scores_are is ScoreMeaningName.costs else "scores"
+        meaning = "costs" if scores_are == "costs" else "scores"
     lists = {
         option: read_lists(input_format, files, skip_malformed, skip_missing, meaning)
         for option, files in sets.items()
     }
-    scorer = quartet.load(reference, device, precision=precision.value)
+    scorer = quartet.load(reference, device, precision=precision)
     if share is not None:
         texts = texts_of(one for each in lists.values() for one in normalise.lists(each.lists))
-        say_unknown(scorer.name, unknown_in(scorer, texts, unknown.value).share, unknown)
+        say_unknown(scorer.name, unknown_in(scorer, texts, unknown).share, unknown)
         with progress(f"{scorer.name}: hypotheses") as shown, open_cache(cache) as file:
             assert file is not None
             count = score_share(scorer, texts, share, file, not intact, shown)
@@ -279,9 +262,9 @@ def rescore(
             weights=None if weight_step is None else weight_grid(0.0, 1.0, weight_step),
             metric=judge,
             normalise=normalise,
-            score=scoring.value,
+            score=scoring,
             masked=not intact,
-            unknown=unknown.value,
+            unknown=unknown,
             cache=cache,
             progress=shown,
         )
@@ -372,12 +355,14 @@ def read_lists(
 
 def summary(found: RescoredLists, tune: Path | None, out: Path) -> str:
     """What was done, in a line."""
+    from quartet.nbest.known_metrics import METRICS
+
     chosen = f", chosen on {tune}" if tune else ""
     place = "standard output" if out == STDOUT else out
     text = f"{len(found)} lists, weight {found.weight_text}{chosen} -> {place}"
     if found.first_pass is not None and found.value is not None:
-        name = {"wer": "WER, %", "bleu": "BLEU"}[found.candidates.table.metric.name]
-        text += f"; {name}: {found.first_pass:.2f} -> {found.value:.2f}"
+        label = METRICS[found.candidates.table.metric.name].label
+        text += f"; {label}: {found.first_pass:.2f} -> {found.value:.2f}"
         left_out = found.candidates.first_pass_selection.without_reference
         text += f" ({left_out} lists have no reference)" if left_out else ""
     if found.candidates.lists[0].ranked_only:

@@ -8,11 +8,9 @@ from quartet.cli.options import (
     CacheOption,
     DeviceOption,
     IntactOption,
-    PrecisionName,
     PrecisionOption,
     ScorerOption,
     TextsArgument,
-    UnknownHandlingName,
     UnknownOption,
     check_scoring,
     lines_of_input,
@@ -26,9 +24,9 @@ def score(
     texts: TextsArgument = Path("-"),
     model: ScorerOption = None,
     device: DeviceOption = "cpu",
-    precision: PrecisionOption = PrecisionName.fp32,
+    precision: PrecisionOption = "fp32",
     intact: IntactOption = False,
-    unknown: UnknownOption = UnknownHandlingName.spread,
+    unknown: UnknownOption = "spread",
     cache: CacheOption = None,
 ) -> None:
     """Print the log-probability of each line of a text, one a line, in nats (pseudo- for MLM and LAE)."""
@@ -39,9 +37,9 @@ def score(
 
     reference = model_or_shipped(model)
     check_scoring(texts, reference, cache)
-    scorer = open_scorer(reference, device, precision=precision.value)
+    scorer = open_scorer(reference, device, precision=precision)
     lines = lines_of_input(texts)
-    found = unknown_in(scorer, lines, unknown.value)
+    found = unknown_in(scorer, lines, unknown)
     say_unknown(scorer.name, found.share, unknown)
     with open_cache(cache) as scores_kept, progress(f"{scorer.name}: sentences") as shown:
         scored = score_all(scorer, lines, not intact, scores_kept, shown)

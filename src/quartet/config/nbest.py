@@ -8,16 +8,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 from pydantic.dataclasses import dataclass
 
-from quartet.config.types import STRICT, Count, Positive, ScoreReduction, Share, Text
-
-#: sacrebleu's ways to cut a text into words.
-BleuTokenization = Literal["13a", "intl", "char", "zh", "none"]
-#: What the numbers of a first pass are: larger is better, or smaller.
-ScoreMeaning = Literal["scores", "costs"]
-#: What is done where a text has unknown tokens: it is refused; [UNK] has its own probability, and they are counted;
-#: each costs what its word does (see `quartet.scoring.unknown`), and they are counted.
-UnknownHandling = Literal["error", "warn", "spread"]
-
+from quartet.config.choices import BleuTokenization, MetricName, ScoreMeaning, ScoreReduction, UnknownHandling
+from quartet.config.types import STRICT, Count, Positive, Share, Text
 
 #: Of a grid: each is tried on all lists.
 MOST_WEIGHTS = 100_000
@@ -150,7 +142,7 @@ class NBestEntry:
     folder: Text
     dev: OneOrSeveral
     test: OneOrSeveral
-    metric: Literal["wer", "bleu"]
+    metric: MetricName
     bleu: BleuSettings = Field(default_factory=BleuSettings)
     normalise: NormaliseSettings
     beam: Count | None = None

@@ -7,14 +7,13 @@ from typing import Literal
 
 from pydantic.dataclasses import dataclass
 
+from quartet.config.choices import WeightsChoice
 from quartet.config.types import STRICT, Count, Fraction, NotNegative, Positive, ProperShare, Share, Size
 
 #: A step has as many tokens as so many sentences have in the mean, or exactly so many sentences.
 BatchBy = Literal["tokens", "sentences"]
 #: See `TrainerSettings`.
 TrainingStrategy = Literal["auto", "ddp", "fsdp"]
-#: Of the last step, or of the lowest point of the validation curve.
-WeightsChoice = Literal["last", "best"]
 #: Settings of a training that change none of its weights: which are used, and how often they are kept meanwhile.
 IDLE = ("weights", "checkpoint_every")
 

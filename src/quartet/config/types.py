@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import ConfigDict, Field
 
@@ -27,8 +27,6 @@ ProperShare = Annotated[float, Field(gt=0.0, lt=1.0)]
 Fraction = Annotated[float, Field(ge=0.0, lt=1.0)]
 #: A text that is not empty.
 Text = Annotated[str, Field(min_length=1)]
-#: A text's score: the sum of its tokens' log-probabilities, or their mean.
-ScoreReduction = Literal["sum", "mean"]
 
 Part = TypeVar("Part")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from quartet.arguments import check_choice
-from quartet.config.training import WeightsChoice
+from quartet.config.choices import WeightsChoice
 from quartet.errors import InputError
 from quartet.export.arithmetic import Arithmetic, Float32, Int8
 from quartet.export.card import EXPORT, FILES, ExportCard, Form, LogprobDifference

@@ -14,8 +14,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from quartet.config.choices import WeightsChoice
 from quartet.config.model import ModelConfig
-from quartet.config.training import TrainingConfig, WeightsChoice
+from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, read_json, write_json
 from quartet.models.architectures import build_for

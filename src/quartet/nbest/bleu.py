@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from quartet.config.nbest import BleuTokenization
+from quartet.config.choices import BleuTokenization
 from quartet.nbest.metrics import Counts
 from quartet.statistics.intervals import Floats
 

@@ -14,20 +14,18 @@ from typing import Any, TypedDict, get_args, overload
 import numpy as np
 
 from quartet.arguments import check_choice, check_unicode
-from quartet.config.nbest import ScoreMeaning, UnknownHandling
-from quartet.config.types import ScoreReduction
+from quartet.config.choices import ScoreMeaning, ScoreReduction, UnknownHandling
 from quartet.errors import InputError
-from quartet.nbest.bleu import Bleu
 from quartet.nbest.formats import FORMATS, IngestedLists, NBestFiles, read
 from quartet.nbest.formats.ingest import ListEntry, collect, orient_scores
 from quartet.nbest.ingestion_counts import in_common
+from quartet.nbest.known_metrics import metric_named
 from quartet.nbest.metrics import CountTable, Metric
 from quartet.nbest.normalise import Normalisation, default_normalisation
 from quartet.nbest.rerank import Candidates, check_tunable
 from quartet.nbest.rescored_file import rescored_rows, write_rescored, write_texts
 from quartet.nbest.scores import score_lists, score_texts, texts_of
 from quartet.nbest.types import NBest
-from quartet.nbest.word_errors import WordErrorRate
 from quartet.paths import check_paths
 from quartet.scoring.cache import ScoreCache
 from quartet.scoring.engine import TextScorer, score_all
@@ -36,7 +34,6 @@ from quartet.statistics.intervals import Floats
 
 #: Lists, what was read of a file, or the file or the files that hold them.
 Lists = str | Path | NBestFiles | IngestedLists | Sequence[NBest]
-METRICS: dict[str, Callable[[], Metric]] = {"wer": WordErrorRate, "bleu": Bleu}
 
 
 class RescoringOptions(TypedDict, total=False):
@@ -229,7 +226,7 @@ def rescore(
         check_choice(format, FORMATS, "rescore: format")
     if scores_are is not None:
         check_choice(scores_are, get_args(ScoreMeaning), "rescore: scores_are")
-    judge = metric_of(metric)
+    judge = metric_named(metric) if isinstance(metric, str) else metric
     how = default_normalisation(judge.name) if normalise is None else normalise
     readings = [
         reading_of(each, format, skip_malformed, skip_missing, scores_are)
@@ -281,18 +278,6 @@ def _paths(lists: Lists | None) -> list[Path]:
     if isinstance(lists, NBestFiles):
         return lists.paths
     return [Path(lists)] if isinstance(lists, str | Path) else []
-
-
-def metric_of(metric: str | Metric) -> Metric:
-    """A metric by its name, or as it is.
-
-    Raises:
-        InputError: there is no such metric.
-    """
-    if not isinstance(metric, str):
-        return metric
-    check_choice(metric, METRICS, "metric")
-    return METRICS[metric]()
 
 
 def reading_of(

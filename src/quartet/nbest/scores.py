@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quartet.arguments import check_choice
-from quartet.config.types import ScoreReduction
+from quartet.config.choices import ScoreReduction
 from quartet.nbest.types import NBest
 
 

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from quartet.nbest.known_metrics import METRICS
 from quartet.report import loss
 from quartet.report.blocks import durations, glue_table, paradigms, reranked_lists, runtime
 from quartet.report.cells import interval
-from quartet.report.list_metrics import LIST_METRICS
 from quartet.report.numbers import FORMATS, NONE, signed_points
 from quartet.report.run_report import Report, named
 from quartet.report.spec import ColumnSpec
@@ -126,7 +126,7 @@ def _reference(report: Report, where: TableContext, column: ColumnSpec, system: 
 def _error(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
     texts = (
         report.text(FORMATS["two"], "rerank", where.dataset, where.split, system, metric, False, False)
-        for metric in LIST_METRICS
+        for metric in METRICS
     )
     return next((text for text in texts if text != NONE), NONE)
 

@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from quartet.config.model import PREDICTS
+from quartet.nbest.known_metrics import METRICS
 from quartet.report.cells import Cell, Cells
 from quartet.report.drawing import (
     GREY,
@@ -33,7 +34,6 @@ from quartet.report.drawing import (
     style,
 )
 from quartet.report.facts import RunFacts
-from quartet.report.list_metrics import LIST_METRICS
 from quartet.report.order import set_rank, split_rank, system_rank
 from quartet.report.run_report import Report
 from quartet.results import INTACT, Result, system_name
@@ -153,8 +153,8 @@ def wer_curves(
 
 def wer_panel(axis: Axes, curves: Mapping[str, Points], report: Report, name: str, split: str) -> None:
     """One set of lists and one split. A curve that soars leaves the panel: what counts is better than that."""
-    metric = next((one for one in LIST_METRICS if report.systems(RERANK, name, None, [one])), "wer")
-    worse = -LIST_METRICS[metric].better
+    metric = next((one for one in METRICS if report.systems(RERANK, name, None, [one])), "wer")
+    worse = -METRICS[metric].better
     oracle = report.find(RERANK, name, split, "oracle", metric)
     first = report.find(RERANK, name, split, "first-pass", metric)
     start = first.value if first else fmean(dict(points)[min(dict(points))] for points in curves.values())
@@ -183,7 +183,7 @@ def wer_panel(axis: Axes, curves: Mapping[str, Points], report: Report, name: st
     axis.set_ylim(*sorted((worse * (lowest - 0.08 * gap), worse * top)))
     axis.set_xlabel("weight of the language model")
     axis.set_xlim(left, right)
-    axis.set_ylabel(LIST_METRICS[metric].axis)
+    axis.set_ylabel(METRICS[metric].axis)
 
 
 def _ends(axis: Axes, weights: Set[float]) -> tuple[float, float]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from quartet.nbest.known_metrics import METRICS
 from quartet.report import loss
 from quartet.report.blocks import durations, runtime
 from quartet.report.cells import Cell, apart
 from quartet.report.computed_cells import MEASURES, is_part
-from quartet.report.list_metrics import LIST_METRICS
 from quartet.report.numbers import FORMATS, listing, nats
 from quartet.report.run_report import Report, code, named
 from quartet.report.spec import FindingSpec
@@ -88,7 +88,7 @@ def changes(report: Report, table: str, spec: FindingSpec) -> Iterator[str]:
     first, oracle = spec.against
     number, signed = FORMATS["two"], FORMATS["signed-two"]
     for dataset in report.datasets(table):
-        for metric, error in LIST_METRICS.items():
+        for metric, error in METRICS.items():
             start = report.find(table, dataset, "test", first, metric)
             most = report.find(table, dataset, "test", oracle, metric)
             found = report.figures(table, dataset, "test", f"{metric}-difference")

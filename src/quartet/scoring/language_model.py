@@ -9,14 +9,14 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from quartet.arguments import check_choice, checked_texts
-from quartet.config.training import WeightsChoice
+from quartet.config.choices import ScoringPrecision, WeightsChoice
 from quartet.data.batch import Batch, Row
 from quartet.data.passages import sentence_row
 from quartet.data.segments import SegmentedTokens
@@ -32,9 +32,6 @@ from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_tokenizer
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 
-#: Of the products: ``bf16`` is quicker on a GPU, and less exact (docs/gpu.md).
-Precision = Literal["fp32", "bf16"]
-
 
 class LanguageModel(ScoresTexts):
     """A network with its objective and tokenizer.
@@ -49,7 +46,7 @@ class LanguageModel(ScoresTexts):
         tokenizer: TextTokenizer,
         card: ModelCard,
         device: str = "cpu",
-        precision: Precision = "fp32",
+        precision: ScoringPrecision = "fp32",
     ) -> None:
         self.precision = precision
         self.network = network.eval().to(device)
@@ -284,7 +281,7 @@ def load(
     folder: str | Path,
     device: str = "cpu",
     weights: WeightsChoice | None = None,
-    precision: Precision = "fp32",
+    precision: ScoringPrecision = "fp32",
 ) -> LanguageModel:
     """Open a trained model.
 
@@ -299,7 +296,7 @@ def load(
     """
     folder = Path(folder)
     check_device(device)
-    check_choice(precision, get_args(Precision), "precision")
+    check_choice(precision, get_args(ScoringPrecision), "precision")
     card = load_card(folder)
     if weights is not None:
         check_choice(weights, WEIGHTS, "weights")

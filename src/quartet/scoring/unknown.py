@@ -27,7 +27,7 @@ from itertools import zip_longest
 from typing import Any, get_args
 
 from quartet.arguments import check_choice, checked_texts
-from quartet.config.nbest import UnknownHandling
+from quartet.config.choices import UnknownHandling
 from quartet.errors import InputError
 from quartet.statistics.intervals import Floats
 from quartet.statistics.perplexity import UnknownWords

@@ -6,7 +6,7 @@ It never guesses: a format that is not named must be plain from the content, and
 
 from __future__ import annotations
 
-from quartet.config.nbest import ScoreMeaning
+from quartet.config.choices import ScoreMeaning
 from quartet.errors import InputError
 from quartet.nbest.formats import (
     detect,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from quartet.config.nbest import ScoreMeaning
+from quartet.config.choices import ScoreMeaning
 from quartet.errors import InputError
 from quartet.nbest.formats.references import (
     NAME_LINES,

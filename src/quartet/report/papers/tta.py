@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
+from quartet.nbest.known_metrics import METRICS
 from quartet.report import pretrained_models
 from quartet.report.blocks import runtime
 from quartet.report.cells import Cell
-from quartet.report.list_metrics import LIST_METRICS
 from quartet.report.numbers import difference, milliseconds, perplexity, points, signed_points, wer
 from quartet.report.papers.series import FigureLevel, Series, present, scaled
 from quartet.report.published import PublishedTable, published_figures, published_number
@@ -60,7 +60,7 @@ def _reranked(report: Report, metric: str, name: str, known: dict[str, str], oth
 
         found.append(
             Series(
-                ours_on=f"{code(dataset)} test, {LIST_METRICS[metric].unit}",
+                ours_on=f"{code(dataset)} test, {METRICS[metric].unit}",
                 printed_on=f"{table.title}: {column}",
                 ours=_named(report, ours, table, trained),
                 printed=table.column(column) | printed,
