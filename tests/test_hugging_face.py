@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 from collections.abc import Callable
 from fnmatch import fnmatch
 from pathlib import Path
@@ -220,3 +221,22 @@ def test_the_library_is_quiet(tmp_path: Path, capfd: pytest.CaptureFixture[str])
     hugging_face.open_model(tmp_path, "AutoModelForMaskedLM")
     assert capfd.readouterr() == ("", "")
     assert transformers() is not None
+
+
+def test_a_tokenizer_of_several_files_is_whole(tmp_path: Path) -> None:
+    """BERTweet's merges are in a file of a name that no other tokenizer has."""
+    given, copied = tmp_path / "given", tmp_path / "copied"
+    copied.mkdir()
+    save_bert(given)
+    for name in hugging_face.TOKENIZER_FILES:
+        for path in given.glob(name):
+            path.unlink()
+    vocabulary, merges = given / "vocab.txt", given / "bpe.codes"
+    vocabulary.write_text("".join(f"{piece} 1\n" for piece in ("t@@", "he", "the", "a@@", "c@@")))
+    merges.touch()
+    transformers().BertweetTokenizer(str(vocabulary), str(merges)).save_pretrained(given)
+    merges.write_text("h e</w> 1\nt he</w> 1\n")
+    for path in hugging_face.model_files(given):
+        shutil.copy(path, copied)
+    tokens = [hugging_face.open_tokenizer(folder).tokenize("the he") for folder in (given, copied)]
+    assert tokens == [["the", "he"]] * 2

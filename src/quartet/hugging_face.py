@@ -20,7 +20,7 @@ CONFIG = "config.json"
 #: What a language model predicts: hidden tokens, or the next one.
 LanguageModelKind = Literal["masked", "causal"]
 
-#: What tokenizers are made of.
+#: What tokenizers of masked and causal models are made of, as transformers names the files.
 TOKENIZER_FILES = (
     "tokenizer.json",
     "tokenizer_config.json",
@@ -29,8 +29,16 @@ TOKENIZER_FILES = (
     "vocab.txt",
     "vocab.json",
     "merges.txt",
+    "bpe.codes",
+    "dict.txt",
+    "emoji.json",
+    "entity_vocab.json",
+    "word_pronunciation.json",
+    "word_shape.json",
     "*.spm",
+    "spm.model",
     "spiece.model",
+    "sentencepiece.model",
     "sentencepiece.bpe.model",
     "tokenizer.model",
 )
@@ -40,7 +48,9 @@ VOCABULARIES = (
     ("vocab.txt",),
     ("vocab.json", "merges.txt"),
     ("vocab.json", "*.spm"),
+    ("spm.model",),
     ("spiece.model",),
+    ("sentencepiece.model",),
     ("sentencepiece.bpe.model",),
     ("tokenizer.model",),
 )
