@@ -115,6 +115,8 @@ def test_rescore_writes_the_lists_reranked(
     assert "--weight-step: means nothing without --tune" in capsys.readouterr().err
     assert call(monkeypatch, b"", *base, "--tune", str(lists), "--weight-step", "0") == 2
     assert "--weight-step: 0.0 is not above 0 and at most 1" in capsys.readouterr().err
+    assert call(monkeypatch, b"", *base, "--tune", str(lists), "--weight-step", "1e-9") == 2
+    assert "more than 100,000 weights" in capsys.readouterr().err
     assert call(monkeypatch, b"", *base) == 2
     assert "either --tune LISTS or --lm-weight W" in capsys.readouterr().err
 

@@ -112,6 +112,7 @@ def test_the_grid_has_both_ends_and_clean_numbers() -> None:
     assert weight_grid(0, 1, 1 / 3).tolist()[-1] == 1.0
     assert len(weight_grid(0, 1, 1 / 3)) == 4
     for start, stop, step in [
+        (0, 1, 1e-9),
         (0, 1, 0),
         (0, 1.5, 0.1),
         (-0.1, 1, 0.1),

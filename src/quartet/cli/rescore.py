@@ -213,6 +213,7 @@ def rescore(
             "means nothing without --tune" if tune is None else f"{weight_step} is not above 0 and at most 1"
         )
         raise InputError("--weight-step", reason)
+    weights = None if weight_step is None else weight_grid(0.0, 1.0, weight_step)
     judge = metric_named(metric, BleuSettings(lowercase=bleu_lowercase, tokenize=bleu_tokenize))
     usual = default_normalisation(judge.name)
     normalise = Normalisation(
@@ -259,7 +260,7 @@ def rescore(
             lists["--nbest"],
             weight=lm_weight,
             tune=lists.get("--tune"),
-            weights=None if weight_step is None else weight_grid(0.0, 1.0, weight_step),
+            weights=weights,
             metric=judge,
             normalise=normalise,
             score=scoring,

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from quartet.config.nbest import MOST_WEIGHTS
 from quartet.errors import InputError
 from quartet.nbest.line_search import LineSearch
 from quartet.nbest.metrics import Counts, CountTable, Metric
@@ -25,11 +26,15 @@ def weight_grid(start: float, stop: float, step: float) -> Floats:
     """The weights from start to stop, both included: 0 to 1 by 0.05 gives 21; by 0.3 it is 0.1 from the last but one.
 
     Raises:
-        InputError: the bounds are not 0 <= start <= stop <= 1, or the step is not positive.
+        InputError: the bounds are not 0 <= start <= stop <= 1, the step is not positive, or there are too many.
     """
     if not (0 <= start <= stop <= 1 and step > 0):
         raise InputError(
             "rerank weights", f"start {start}, stop {stop}, step {step}: 0 <= start <= stop <= 1, step > 0"
+        )
+    if (stop - start) / step >= MOST_WEIGHTS:
+        raise InputError(
+            "rerank weights", f"the step {step} makes more than {MOST_WEIGHTS:,} weights", "take a larger one"
         )
     steps = int(np.floor((stop - start) / step + 1e-9))
     weights = np.round(start + step * np.arange(steps + 1), 10)
