@@ -6,13 +6,15 @@ Nothing is fetched and no model is opened. What is not here yet is left to the s
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from pipeline.fetch import PACKAGE, package_file
-from pipeline.layout import Layout
+from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params, TaskEntry
 from quartet.errors import InputError
-from quartet.hugging_face import check_folder, hub_name
+from quartet.files import read_json
+from quartet.hugging_face import check_folder, hub_name, model_files
 from quartet.tasks.classification.data import read_labelled
 from quartet.text.punkt_languages import check_curated, check_published
 
@@ -46,19 +48,16 @@ def check_files(params: Params, place: str) -> None:
     """Look at the models and sets that are here.
 
     Raises:
-        InputError: a ``pretrained`` entry names no model, or a labelled set is too small for ``finetune.folds``.
+        InputError: a ``pretrained`` entry or an ``init_from`` names no model, or a labelled set is too small for
+            ``finetune.folds``.
     """
     layout = Layout(params.experiment)
     for name, entry in params.pretrained.items():
-        try:
-            if Path(entry.source).is_dir():
-                check_folder(Path(entry.source))
-            elif not layout.pretrained(name).is_dir():  # brought before, perhaps on another machine
-                hub_name(entry.source)
-        except InputError as error:
-            raise InputError(
-                f"{place}: pretrained.{name}.source", f"{entry.source}: {error.reason}", error.remedy
-            ) from None
+        if not _taken(layout.pretrained(name), entry.source):
+            _check_model(entry.source, check_folder, f"{place}: pretrained.{name}.source")
+    for name, model in params.models.items():
+        if model.init_from is not None and not (layout.models / name).is_dir():
+            _check_model(model.init_from, model_files, f"{place}: models.{name}.init_from")
     for name, task in params.tasks.items():
         labels = _labels(task, Path(params.data.root)) if task.kind == "classification" else None
         if labels and params.finetune.folds > min(labels.values()):
@@ -68,6 +67,22 @@ def check_files(params: Params, place: str) -> None:
                 f"{params.finetune.folds} folds, but {name} has {labels[rarest]} texts of the label {rarest!r}",
                 f"write 2 to {labels[rarest]}" if labels[rarest] > 1 else f"take {name} out",
             )
+
+
+def _taken(folder: Path, source: str) -> bool:
+    """Whether a model was copied from a source before, perhaps on another machine, and is not here to be looked at."""
+    manifest = read_json(folder / MANIFEST) if (folder / MANIFEST).is_file() else None
+    return isinstance(manifest, dict) and manifest.get("source") == source and not Path(source).is_dir()
+
+
+def _check_model(source: str, check: Callable[[Path], object], place: str) -> None:
+    try:
+        if Path(source).is_dir():
+            check(Path(source))
+        else:
+            hub_name(source)
+    except InputError as error:
+        raise InputError(place, f"{source}: {error.reason}", error.remedy) from None
 
 
 def _labels(task: TaskEntry, root: Path) -> Counter[str] | None:

@@ -97,8 +97,38 @@ def test_a_pretrained_source_that_may_be_a_model(folder: Path) -> None:
     edit("owner/name@abc", "elsewhere/name")
     write_json(Layout("tiny").pretrained("books") / MANIFEST, {"source": "elsewhere/name"})
     check_files(read_params(), "params.yaml")
-    edit("elsewhere/name", str(ROOT / "weights" / "tta-books"))
+    edit("elsewhere/name", "elsewhere/other")
+    with pytest.raises(InputError, match="no such folder"):
+        check_files(read_params(), "params.yaml")
+    edit("elsewhere/other", str(ROOT / "weights" / "tta-books"))
     check_files(read_params(), "params.yaml")
+
+
+def test_a_model_starts_from_a_model(folder: Path) -> None:
+    edit("    objective: lae\n", "    objective: lae\n    init_from: nowhere\n    head: transform\n")
+    with pytest.raises(InputError) as refused:
+        check_files(read_params(), "params.yaml")
+    assert refused.value.place == "params.yaml: models.tta.init_from"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ("nli: {sets: [snli]", "nli: {sets: [smli]", "nli.sets"),
+        (
+            "  tasks: {}",
+            "  tasks: {rtee: {batch_size: [8], learning_rate: [1e-3], epochs: [1]}}",
+            "glue.tasks",
+        ),
+    ],
+)
+def test_settings_of_a_set_that_is_none(folder: Path, old: str, new: str, key: str) -> None:
+    """A grid for a misspelt set would be read by nobody."""
+    edit(old, new)
+    with pytest.raises(InputError, match="unknown task of kind") as refused:
+        read_params()
+    assert refused.value.place == f"params.yaml: {key}"
+    assert "'rte'" in refused.value.remedy or "'snli'" in refused.value.remedy
 
 
 def test_folds_that_a_label_is_too_rare_for(folder: Path) -> None:
