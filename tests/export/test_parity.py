@@ -81,6 +81,7 @@ def test_the_figures_are_those_of_two_rescorings(
         "exported": (tmp_path / "int8" / "model.onnx").stat().st_size,
     }
     assert any("WER" in line for line in lines(found))
+    assert all(line[21] == " " for line in lines(found)), "a name and its figure stand apart"
 
 
 def test_other_choices_are_counted(trained: dict[str, Path], tmp_path: Path, lists: Path) -> None:
@@ -216,3 +217,11 @@ def test_mistakes_end_with_one_line_and_code_two(
     errors = capsys.readouterr().err.strip().splitlines()
     assert len(errors) == 1 and errors[0].startswith("error: ") and words in errors[0]
     assert not (tmp_path / "out").exists()
+
+
+def test_a_model_of_hugging_face_is_none_to_export(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    assert call("export", str(tmp_path), str(tmp_path / "out"), "--onnx") == 2
+    assert "was not trained here" in capsys.readouterr().err

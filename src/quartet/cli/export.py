@@ -50,8 +50,14 @@ def export(
     form = form_of(onnx, int8, fp16)
     check_paths([("--check", check)], [("standard output", STDOUT)], model=model, folder=("OUT", out))
     from quartet.export.writing import export as write
+    from quartet.hugging_face import CONFIG
     from quartet.nbest.formats import NBestFiles, read
+    from quartet.scorers import is_trained
 
+    if (model / CONFIG).is_file() and not is_trained(model):
+        raise InputError(
+            model, "was not trained here: it is no model to export", "give it to --model of score as it is"
+        )
     lists = None if check is None else read(None, NBestFiles(check))
     if lists is not None and all(one.reference is None for one in lists.lists):
         raise InputError("--check", f"{check}: no list has a reference", "give lists with references")

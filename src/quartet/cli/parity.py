@@ -180,4 +180,4 @@ def lines(found: dict[str, Any]) -> list[str]:
             )
         )
     rows.append(("weights, MB", f"{sizes['model'] / 1e6:.2f} -> {sizes['exported'] / 1e6:.2f}"))
-    return [f"{head:<21}{text}" for head, text in rows]
+    return [f"{head:<22}{text}" for head, text in rows]
