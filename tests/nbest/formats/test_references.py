@@ -93,6 +93,7 @@ def test_line_n_belongs_to_the_nth_list_whatever_its_name(ids: list[str | None],
         ("a.csv", "utt-a,hello world\n", "its first line names no columns"),
         ("a.tsv", "id\ttext\ttranscript\nutt-a\ta\tb\nutt-b\ta\tb\n", "has texts under text and transcript"),
         ("a.sgm", SGM.replace("refset", "srcset"), "holds a source"),
+        ("a.sgm", SGM.replace('seg id="1"', 'seg id="3"'), "segment 2 stands behind 3; put them"),
         ("a.sgm", SGM[:-12] + SGM[17:], "more than one reference"),
     ],
 )

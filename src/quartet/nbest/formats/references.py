@@ -18,6 +18,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+import itertools
 import json
 import re
 from collections import Counter, defaultdict
@@ -72,6 +73,7 @@ PACKED = (".gz", ".bz2", ".xz")
 OPENS_JSON = re.compile(r'\{\s*(?:"|\}|$)|\[\s*(?:["{\[\]]|$)')
 OPENS_SGM = re.compile(r"<(?:refset|srcset|tstset|mteval|dataset|doc|seg)\b", re.IGNORECASE)
 SEGMENT = re.compile(r"<seg\b[^>]*>(.*?)</seg\s*>", re.DOTALL | re.IGNORECASE)
+SEGMENT_NUMBER = re.compile(r"<seg\b[^>]*\bid=[\"']?([0-9]{1,9})[\"'\s>]", re.IGNORECASE)
 TRN = re.compile(r"(.*?)[ \t]*\(([^()\s]+)\)[ \t]*")
 #: File, channel, begin, end and text of STM; file, channel, start, duration and word of CTM.
 STM = re.compile(
@@ -384,10 +386,14 @@ def _sgm(path: Path) -> ReferenceFile:
         raise InputError(path, "holds documents without a reference", "take them out, of the lists too")
     if len(re.findall(r"<seg\b", text, re.IGNORECASE)) != len(SEGMENT.findall(text)):
         raise InputError(path, "a <seg> has no end", "fetch the file again")
+    chosen = [part[0] if part else document for part, document in zip(parts, documents, strict=True)]
+    for part in chosen:
+        numbers = [int(number) for number in SEGMENT_NUMBER.findall(part)]
+        for before, after in itertools.pairwise(numbers):
+            if 1 < after <= before:
+                raise InputError(path, f"segment {after} stands behind {before}", "put them in their order")
     segments = [
-        " ".join(html.unescape(segment).split())
-        for part, document in zip(parts, documents, strict=True)
-        for segment in SEGMENT.findall(part[0] if part else document)
+        " ".join(html.unescape(segment).split()) for part in chosen for segment in SEGMENT.findall(part)
     ]
     reason = "is SGM, whose texts have an order and no names, and the lists have names"
     return ReferenceFile(
