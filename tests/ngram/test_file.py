@@ -96,6 +96,21 @@ def test_other_files_are_refused(name: str, data: bytes, said: str, tmp_path: Pa
         quartet.load(tmp_path / name)
 
 
+@pytest.mark.parametrize("before", ["\ufeff", "### made by a toolkit\n### of 1999\n\n"])
+@pytest.mark.parametrize("packed", [True, False])
+def test_what_stands_before_an_arpa_file_is_cut_off_by_the_remedy(
+    before: str, packed: bool, tmp_path: Path
+) -> None:
+    data = f"{before}{PLAIN}".encode()
+    (tmp_path / "lm").write_bytes(gzip.compress(data) if packed else data)
+    with pytest.raises(InputError, match="other text before") as refused:
+        quartet.load(tmp_path / "lm")
+    command = refused.value.remedy.removeprefix("cut it off: ").replace("NEW", "new.arpa")
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
+    assert (tmp_path / "new.arpa").read_text().strip() == PLAIN.strip()
+    check(tmp_path / "new.arpa", {"a b zzz": ["a", "b", "zzz"]})
+
+
 def test_a_file_that_is_not_there_is_no_name_on_the_hub(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,8 @@ from quartet.ngram.tokens import UNKNOWN
 CHUNK = 1 << 16
 #: Characters of a line that says how many n-grams there are, and digits of their number.
 LONGEST_LINE, DIGITS = 1 << 12, 15
+#: Lines of a comment before an ARPA file, at most.
+HEADER = 1000
 #: How gzipped files begin, and those that KenLM's packages cannot read, with what unpacks them.
 GZIP = b"\x1f\x8b"
 PACKED = {b"BZh": ("bzip2", "unpack it: bunzip2"), b"\xfd7zXZ": ("xz", "unpack it: unxz")}
@@ -108,6 +110,15 @@ def begins_as_arpa(path: Path) -> bool:
         with _opened(path) as file:
             return _first_line(file) == "\\data\\"
     except InputError:
+        return False
+
+
+def has_arpa(path: Path) -> bool:
+    """Whether an ARPA file begins in one of the first lines, behind a comment or a byte-order mark."""
+    try:
+        with _opened(path) as file:
+            return any(file.readline(LONGEST_LINE).strip("\ufeff \r\n") == "\\data\\" for _ in range(HEADER))
+    except (InputError, UnicodeError):
         return False
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from quartet.config.ngram import TokenConfig
 from quartet.errors import InputError
 from quartet.files import sha256
-from quartet.ngram.arpa import PACKED, begins_as_arpa
+from quartet.ngram.arpa import GZIP, PACKED, begins_as_arpa, has_arpa
 from quartet.ngram.score import BINARY, NgramLM, load, open_arpa
 from quartet.ngram.tokens import UNKNOWN, Splitter, splitter
 from quartet.pickling import as_pickled
@@ -64,6 +64,11 @@ def load_file(path: str | Path, seed: int = 0) -> NgramLM:
         if start.startswith(magic):
             raise InputError(path, f"is packed with {kind}, which KenLM does not read", f"{command} {path}")
     if start != BINARY and not begins_as_arpa(path):
+        if has_arpa(path):
+            reason = "KenLM reads no ARPA file with other text before its line \\data\\"
+            program = r"s/^.*\\data\\/\\data\\/; /^\\data\\/,$p"
+            shown = "zcat" if start.startswith(GZIP) else "cat"
+            raise InputError(path, reason, f"cut it off: {shown} {path} | sed -n '{program}' > NEW")
         reason = "is neither an ARPA file nor a binary that KenLM made of one"
         raise InputError(path, reason, "give such a file, or the folder of a model")
     model = open_arpa(path)
