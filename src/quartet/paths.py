@@ -16,6 +16,7 @@ from quartet.user_files import GIVE_ONE, descriptor, is_stream
 #: Files of a model that lies in a folder, whichever kind it is of.
 MODEL_FILES = (
     *("config.json", "manifest.json", "export.json", "tokenizer*.json", "special_tokens_map.json"),
+    *("bpe.codes", "dict.txt", "emoji.json", "entity_vocab.json", "word_*.json"),
     *("added_tokens.json", "vocab.*", "merges.txt", "*.spm", "*.model", "*.safetensors", "*.bin", "*.onnx"),
     *("*.safetensors.index.json", "*.bin.index.json", "*.arpa", "*.arpa.gz"),
 )
@@ -24,6 +25,8 @@ COLUMNS = (
     "SELECT m.name, c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table'"
 )
 ELSEWHERE = "write somewhere else"
+#: How names of files end that other programs unpack.
+PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
 #: The option or argument, and the path that it names; None: it is not given.
 NamedPath = tuple[str, Path | None]
@@ -59,6 +62,9 @@ def check_paths(
     for option, path in [*outputs, ("--cache", cache)]:
         if path is not None:
             key = _writable(path, option)
+            if path.suffix.lower() in PACKED:
+                reason = f"{path} is the name of a packed file, and what is written is plain"
+                raise InputError(option, reason, f"name {path.with_suffix('')}, and pack it then")
             if key is not None and key in taken:
                 raise InputError(option, f"{path} is {taken[key]}", ELSEWHERE)
             taken[key] = f"that of {option}"

@@ -47,6 +47,10 @@ def folder_of_files(folder: Path) -> None:
 
 #: What is wrong: the command's arguments, and what is said of it.
 REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
+    "the name of a packed file": (
+        (*RESCORE, "--out", "best.jsonl.gz"),
+        "what is written is plain; name best.jsonl, and pack it then",
+    ),
     "a folder as output": ((*RESCORE, "--out", "folder"), "--out: folder is a folder"),
     "an input as output": (
         (*RESCORE, "--out", "lists.json"),
