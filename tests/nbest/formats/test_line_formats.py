@@ -261,10 +261,12 @@ def test_kaldi_scores_are_minus_the_weighted_costs(tmp_path: Path) -> None:
     ]
 
 
-def test_kaldi_ids_are_no_words(tmp_path: Path) -> None:
+def test_kaldi_ids_and_costs_are_no_words(tmp_path: Path) -> None:
     """A language model scores them without a word, as it does any text."""
-    with pytest.raises(InputError, match=r"holds the words' ids; .*int2sym\.pl -f 2- words\.txt"):
+    with pytest.raises(InputError, match=r"holds numbers, and no words; .*int2sym\.pl -f 2- words\.txt"):
         kaldi(tmp_path, "u-1 12 4031 7\nu-2 12 4031\nu-3\n", costs=())
+    with pytest.raises(InputError, match="costs are for --scores"):
+        kaldi(tmp_path, ACOUSTIC, costs=())
     digits = kaldi(tmp_path, "u-1 1 2 7\nu-2 1 2\n", costs=()).lists
     assert digits == [nbest("u", None, ("1 2 7", None), ("1 2", None))]
     assert kaldi(tmp_path, "u-1 in 1999\nu-2 1999\n", costs=()).entries == 1

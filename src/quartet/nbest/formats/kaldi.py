@@ -27,8 +27,6 @@ Value = TypeVar("Value")
 KaldiTable = dict[str, dict[int, "Value | InputError"]]
 
 BLANKS = re.compile("[ \t]+")
-#: A word's number in words.txt.
-ID = re.compile("0|[1-9][0-9]*")
 KEY = re.compile(r"(.+)-([1-9][0-9]{0,8})")
 
 
@@ -48,14 +46,21 @@ def entries(files: NBestFiles) -> Iterator[ListEntry]:
 
 
 def _check_words(texts: KaldiTable[str], path: Path) -> None:
-    """Raise InputError where every word is a number, as nbest-to-linear itself writes; digits alone may be words."""
+    """Raise InputError where every word is a number, as nbest-to-linear itself writes them, or in a file of costs.
+
+    Digits alone may be words.
+    """
     of_all = (text for ranks in texts.values() for text in ranks.values() if isinstance(text, str))
     words = {word for text in of_all for word in text.split()}
-    if words and all(ID.fullmatch(word) for word in words) and any(len(word) > 1 for word in words):
+    if (
+        words
+        and all(text_file.NUMBER.fullmatch(word) for word in words)
+        and any(len(word) > 1 for word in words)
+    ):
         raise InputError(
             path,
-            "holds the words' ids",
-            f"write words: utils/int2sym.pl -f 2- words.txt {path} > NEW; numbers that are words need another format",
+            "holds numbers, and no words",
+            f"write words for ids: utils/int2sym.pl -f 2- words.txt {path} > NEW; costs are for --scores",
         )
 
 
