@@ -42,7 +42,8 @@ help:  ## this list
 
 setup: $(STAMP)  ## the environment in .venv, every version pinned
 
-# Whoever comes second waits for the first, and then finds nothing left to do.
+# Whoever comes second waits for the first, and then finds nothing left to do. pip would compile one module after the
+# other, 22,000 of them: all cores do it, but for other packages' own tests.
 $(STAMP): requirements.txt pyproject.toml
 	@mkdir -p $(VENV)
 	@exec 9> $(VENV)/.lock; flock 9; \
@@ -56,10 +57,11 @@ $(STAMP): requirements.txt pyproject.toml
 	fi; \
 	$(BIN)/python -c "$(FITS)" || { echo "error: $(VENV) has no Python 3.11, 3.12 or 3.13: remove it" >&2; exit 2; }; \
 	if [[ -n "$(TORCH_INDEX)" ]]; then \
-		$(BIN)/python -m pip install -qq --index-url "$(TORCH_INDEX)" "$$(grep -E '^torch==' requirements.txt)"; fi; \
+		$(BIN)/python -m pip install -qq --no-compile --index-url "$(TORCH_INDEX)" "$$(grep -E '^torch==' requirements.txt)"; fi; \
 	echo "installing requirements.txt into $(VENV) (a few minutes the first time)"; \
-	$(BIN)/python -m pip install -qq --disable-pip-version-check -r requirements.txt; \
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile -r requirements.txt; \
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .; \
+	$(BIN)/python -m compileall -qq -j 0 -x 'site-packages/.*/tests?/' $(VENV)/lib || true; \
 	touch $@
 
 PEERS := .venv-peers
