@@ -12,7 +12,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Collection
@@ -53,11 +52,8 @@ def replace_scripts(folder: Path, script: str, real: Collection[str] = REAL) -> 
 
 def note_outs(folder: Path) -> None:
     """Tell the script what each stage writes."""
-    from dvc.repo import Repo
-
-    with Repo(folder) as repo:
-        outs = {stage.name: [out.def_path for out in stage.outs] for stage in repo.index.stages}
-    (folder / "outs.json").write_text(json.dumps(outs))
+    outs = {stage: found["outs"] for stage, found in quick_dvc.paths(folder).items()}
+    (folder / "outs.json").write_text(json.dumps(outs), encoding="utf-8")
 
 
 class Pipeline:
@@ -98,29 +94,23 @@ class Pipeline:
         assert change(text) != text, name
         path.write_text(change(text), encoding="utf-8")
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """A command of DVC, under way."""
-        environment = {
+    @property
+    def environment(self) -> dict[str, str]:
+        """Of its commands: its own code."""
+        return {
             **os.environ,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": os.pathsep.join([str(self.folder / "src"), str(self.folder)]),
             "DVC_NO_ANALYTICS": "1",
         }
-        return subprocess.Popen(
-            [*quick_dvc.COMMAND, *arguments],
-            cwd=self.folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+
+    def start(self, *arguments: str) -> quick_dvc.Running:
+        """A command of DVC, under way."""
+        return quick_dvc.Running(quick_dvc.run, *arguments, folder=self.folder, environment=self.environment)
 
     def dvc(self, *arguments: str, fails: bool = False) -> str:
         """What a command of DVC says."""
-        process = self.start(*arguments)
-        said = process.communicate()[0]
-        assert bool(process.returncode) == fails, said
-        return said
+        return quick_dvc.said(*arguments, folder=self.folder, environment=self.environment, fails=fails)
 
     def note_outs(self) -> None:
         """Tell the scripts what they write: params.yaml decides it."""

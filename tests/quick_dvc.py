@@ -1,18 +1,23 @@
-"""DVC for tests whose stages take no time: dvc.lock is read and written by libyaml.
+"""DVC for tests whose stages take little time: all that it does, in less of it.
 
     python -P tests/quick_dvc.py COMMAND ...
 
-After each stage DVC parses and writes the whole file, with a parser in Python that keeps comments. In such a
-`dvc repro` that is four fifths of the time. What the file says is the same, and so is all else that DVC does.
+is a command of DVC that reads and writes its files by libyaml. DVC has a parser in Python, which after each stage reads
+dvc.lock to keep its comments: where stages take no time, that is four fifths of a `dvc repro`. :class:`Running` is such
+a command too, in a process that has imported DVC already. What the files say is the same, and so is all else.
 """
 
 from __future__ import annotations
 
+import json
+import multiprocessing
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +33,39 @@ def put_first_in_path(folder: Path) -> str:
     program.write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     return os.pathsep.join([str(folder), str(Path(sys.executable).parent), os.environ["PATH"]])
+
+
+class _Loader(yaml.CSafeLoader):  # type: ignore[misc]
+    """Of YAML 1.2, as DVC has it, where PyYAML has 1.1; what the two might yet take differently is an error."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, Any]]] = {}  # noqa: RUF012 - PyYAML's own place for it
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        """A key that comes twice is the last one for PyYAML, and a mistake for DVC."""
+        pairs = len(node.value)
+        found: dict[Hashable, Any] = super().construct_mapping(node, deep)
+        if len(found) != pairs:
+            raise yaml.constructor.ConstructorError(problem="a key comes twice, or is merged")
+        return found
+
+    def construct_int(self, node: yaml.ScalarNode) -> int:
+        """Without the numbers that begin with 0: octal in 1.1."""
+        try:
+            return int(self.construct_scalar(node), 0)
+        except ValueError as error:
+            raise yaml.constructor.ConstructorError(problem=str(error)) from None
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_int)
+
+
+def _as_dvc_has_it() -> None:
+    """Let the loader tell numbers and truth values as the parser of DVC does."""
+    from ruamel.yaml.resolver import implicit_resolvers
+
+    for versions, tag, pattern, first in implicit_resolvers:
+        for letter in first if (1, 2) in versions else ():
+            _Loader.yaml_implicit_resolvers.setdefault(letter, []).append((tag, pattern))
 
 
 class _Dumper(yaml.CSafeDumper):  # type: ignore[misc]
@@ -52,10 +90,21 @@ def _parsed(path: str, fs: Any) -> Any:
 
 
 def install() -> None:
-    """Let DVC's class of lock files use libyaml in this process."""
+    """Let DVC read all its files, and write its lock files, by libyaml in this process."""
     from dvc import dvcfile
+    from dvc.utils import strictyaml
+    from dvc.utils.serialize import _yaml
 
-    modify, load = dvcfile.modify_yaml, dvcfile.Lockfile._load_yaml
+    modify, load, parse = dvcfile.modify_yaml, dvcfile.Lockfile._load_yaml, _yaml.parse_yaml
+    _as_dvc_has_it()
+
+    def parsed(text: str, path: str, typ: str = "safe") -> Any:
+        if typ == "safe":
+            try:
+                return yaml.load(text, _Loader) or {}
+            except yaml.YAMLError:
+                pass  # DVC itself says what is wrong
+        return parse(text, path, typ)
 
     @contextmanager
     def modified(path: str, fs: Any) -> Iterator[Any]:
@@ -77,10 +126,110 @@ def install() -> None:
         return data, ""
 
     dvcfile.modify_yaml, dvcfile.Lockfile._load_yaml = modified, loaded
+    _yaml.parse_yaml = strictyaml.parse_yaml = parsed
+
+
+def run(*arguments: str) -> int:
+    """A command of DVC in this process; returns its code."""
+    from dvc.cli import main
+
+    code: int = main(list(arguments))
+    return code
+
+
+def write_paths(path: str) -> None:
+    """Write what each stage of the working folder reads and writes: {stage: {"deps": paths, "outs": paths}} as JSON."""
+    from dvc.repo import Repo
+
+    with Repo(".") as repo:
+        paths = {
+            stage.name: {kind: [one.def_path for one in getattr(stage, kind)] for kind in ("deps", "outs")}
+            for stage in repo.index.stages
+        }
+    Path(path).write_text(json.dumps(paths), encoding="utf-8")
+
+
+class Running:
+    """A function of this module in a process of its own, a fork of one that has imported DVC: that takes 0.5 s.
+
+    Args:
+        work: the function; its result is the code of the process.
+        arguments: its arguments.
+        folder: where it works.
+        environment: all of its environment; None: that of this process.
+    """
+
+    def __init__(
+        self,
+        work: Callable[..., int | None],
+        *arguments: str,
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        descriptor, self._said = tempfile.mkstemp(prefix="dvc-", suffix=".txt")
+        os.close(descriptor)
+        own = dict(os.environ if environment is None else environment)
+        self._process = _server().Process(target=_work, args=(work, arguments, str(folder), own, self._said))
+        self._process.start()
+
+    def poll(self) -> int | None:
+        """Its code; None while it runs."""
+        return self._process.exitcode
+
+    def said(self) -> str:
+        """Wait for its end; all that it and what it started have said on both streams."""
+        self._process.join()
+        path = Path(self._said)
+        text = path.read_text(encoding="utf-8")
+        path.unlink()
+        return text
+
+
+def said(
+    *arguments: str, folder: Path, environment: Mapping[str, str] | None = None, fails: bool = False
+) -> str:
+    """All that a command of DVC says; it must not fail, or it must."""
+    running = Running(run, *arguments, folder=folder, environment=environment)
+    text = running.said()
+    assert bool(running.poll()) == fails, text
+    return text
+
+
+def paths(folder: Path) -> dict[str, dict[str, list[str]]]:
+    """{stage: {"deps": what it reads, "outs": what it writes}} of a repository."""
+    found = folder / "paths.json"
+    running = Running(write_paths, found.name, folder=folder)
+    text = running.said()
+    assert running.poll() == 0, text
+    read: dict[str, dict[str, list[str]]] = json.loads(found.read_text(encoding="utf-8"))
+    found.unlink()
+    return read
+
+
+def _server() -> ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["dvc.cli.parser", "dvc.repo.index", "dvc.repo.reproduce", "networkx"])
+    return context
+
+
+def _work(
+    work: Callable[..., int | None],
+    arguments: tuple[str, ...],
+    folder: str,
+    environment: dict[str, str],
+    said: str,
+) -> None:
+    output = os.open(said, os.O_WRONLY | os.O_APPEND)
+    for stream in (1, 2):
+        os.dup2(output, stream)
+    os.close(output)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    install()
+    sys.exit(work(*arguments))
 
 
 if __name__ == "__main__":
     install()
-    from dvc.cli import main
-
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(*sys.argv[1:]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import time
 from collections.abc import Iterator
@@ -25,13 +26,14 @@ from tests.imports import ROOT
 
 #: What a shell runs of a page; the lines of other programs are left out.
 PROGRAMS = re.compile(r"(?:[A-Z_]+=\S+ )*(?:dvc|git|cp|sed|wait)\b")
+#: What only a shell understands, but for `&&` between commands.
+SHELLS = re.compile(r"[|;<>`$!]|(?<!&)&(?!&)")
 #: Stands for every script of stages/, and is told the stage's name.
 SCRIPT = """
-import hashlib, json, pathlib, shutil, sys
-import yaml
+import hashlib, json, pathlib, re, shutil, sys
 name = "@".join([sys.argv[1], *filter(None, ["-".join(sys.argv[2:])])])
 settings = pathlib.Path("params.yaml").read_bytes()
-experiment = yaml.safe_load(settings)["experiment"]
+(experiment,) = re.findall(r"^experiment: (\\w+)$", settings.decode(), re.MULTILINE)
 text = hashlib.sha256(settings).hexdigest()
 for out in json.loads(pathlib.Path("outs.json").read_text())[experiment][name]:
     path = pathlib.Path(out)
@@ -83,28 +85,37 @@ class Walk:
         self.run("git commit -q -m all")
 
     def _outs(self) -> dict[str, list[str]]:
-        from dvc.repo import Repo
-
-        with Repo(self.folder) as repo:
-            stages = {stage.name: [out.def_path for out in stage.outs] for stage in repo.index.stages}
-            read = {self.folder / dep.def_path for stage in repo.index.stages for dep in stage.deps}
-        for path in read:
+        paths = quick_dvc.paths(self.folder)
+        for path in {self.folder / name for found in paths.values() for name in found["deps"]}:
             if not path.exists() and "artifacts" not in path.parts:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.touch()
-        return stages
+        return {stage: found["outs"] for stage, found in paths.items()}
 
     def run(self, line: str) -> str:
-        """What a line of the shell says; it must not fail."""
-        environment = os.environ | {
-            "PATH": self.path,
-            "PYTHONPATH": str(self.folder / "src"),
-            "DVC_NO_ANALYTICS": "1",
-        }
+        """What a line of the shell says, or several; none must fail."""
+        if SHELLS.search(line):
+            return self._shell(line)
+        said = []
+        for command in re.split(r" && |\n", line):
+            program, *arguments = shlex.split(command, comments=True)
+            if program == "dvc":
+                said.append(quick_dvc.said(*arguments, folder=self.folder, environment=self.environment))
+            else:
+                said.append(self._shell(command))
+        return "".join(said)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Of the commands: its own library."""
+        own = {"PATH": self.path, "PYTHONPATH": str(self.folder / "src"), "DVC_NO_ANALYTICS": "1"}
+        return os.environ | own
+
+    def _shell(self, line: str) -> str:
         done = subprocess.run(
             ["bash", "-c", line],
             cwd=self.folder,
-            env=environment,
+            env=self.environment,
             capture_output=True,
             text=True,
             check=False,

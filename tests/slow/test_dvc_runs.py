@@ -244,8 +244,8 @@ def test_an_edit_while_stages_run_reaches_none_of_them(pipeline: Pipeline) -> No
     edited = pipeline.params.replace("limit: 20", "limit: 21").replace("steps: 30", "steps: 31", 1)
     (pipeline.folder / "params.yaml").write_text(edited)
     go.touch()
-    first = ran(process.communicate()[0])
-    assert process.returncode == 0
+    first = ran(process.said())
+    assert process.poll() == 0
     assert {"settings", "segment@wikipedia-sample", "pretrain@tta", "report"} <= first
     assert steps_of(pipeline) == (30, 30)
     assert {"settings", "pretrain@tta"} <= pipeline.repro()

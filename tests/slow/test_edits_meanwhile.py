@@ -66,11 +66,6 @@ class Lean(Clone):
         self.add("stages/segment.py", WAIT, behind='"segment", name):')
         assert {SEGMENT, TOKENIZER, NGRAM, "report"} <= self.repro()
 
-    def run(self, *arguments: str, expect: int = 0) -> str:
-        """What a command of DVC says."""
-        assert arguments[0] == "dvc"
-        return self.said(*quick_dvc.COMMAND, *arguments[1:], expect=expect)
-
     def set(self, **keys: Any) -> None:
         """Give keys of params.yaml other values."""
         path = self.folder / "params.yaml"
@@ -99,24 +94,19 @@ class Lean(Clone):
         """Run a command of DVC, and edit something as soon as `segment` is at work; its code, and what it says."""
         hold, waiting = (self.folder / "artifacts" / name for name in ("hold", "waiting"))
         hold.touch()
-        process = subprocess.Popen(
-            [*quick_dvc.COMMAND, *command],
-            cwd=self.folder,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        process = quick_dvc.Running(quick_dvc.run, *command, folder=self.folder, environment=self.environment)
         while not waiting.exists():
-            assert process.poll() is None, process.communicate()[0]
+            assert process.poll() is None, process.said()
             time.sleep(0.05)
         try:
             edit()
         finally:
             hold.unlink()
-        said = process.communicate()[0]
+        said = process.said()
         waiting.unlink()
-        return process.returncode, said
+        code = process.poll()
+        assert code is not None
+        return code, said
 
     @property
     def rows(self) -> bytes:
@@ -158,7 +148,7 @@ def test_an_edit_of_what_a_later_stage_imports_ends_that_stage(lean: Lean) -> No
     script.write_text(code)
     assert NGRAM in lean.repro(), "nothing is kept of it under the name of the code before"
     assert lean.rows != rows
-    assert "up to date" in lean.run("dvc", "status")
+    assert "up to date" in lean.dvc("status")
 
 
 def test_an_edit_of_what_a_running_stage_imports_ends_that_stage_and_other_edits_end_nothing(
@@ -184,7 +174,7 @@ def test_an_edit_of_what_a_running_stage_imports_ends_that_stage_and_other_edits
     assert noted["bootstrap"] == 100
     after = lean.repro()
     assert {"code", "settings", NGRAM} <= after and not {SEGMENT, TOKENIZER} & after
-    assert "up to date" in lean.run("dvc", "status")
+    assert "up to date" in lean.dvc("status")
 
 
 def test_an_experiment_is_recorded_with_its_own_settings(lean: Lean) -> None:
@@ -196,7 +186,7 @@ def test_an_experiment_is_recorded_with_its_own_settings(lean: Lean) -> None:
     ):
         subprocess.run(["git", *arguments], cwd=lean.folder, check=True)
     shutil.copyfile(ROOT / ".gitignore", lean.folder / ".gitignore")
-    lean.run("dvc", "config", "--unset", "core.no_scm")
+    lean.dvc("config", "--unset", "core.no_scm")
     subprocess.run("git add -A && git commit -qm all", shell=True, cwd=lean.folder, check=True)
     command = ("exp", "run", "-n", "bigrams", "-S", "ngrams.ngram-3.order=2")
     path = lean.folder / "params.yaml"
@@ -208,9 +198,9 @@ def test_an_experiment_is_recorded_with_its_own_settings(lean: Lean) -> None:
 
     status, said = lean.meanwhile(edit, *command)
     assert status and "params.yaml: edited while `dvc exp run` ran; run the experiment again" in said
-    assert "bigrams" not in lean.run("dvc", "exp", "list")
-    lean.run("dvc", *command)
-    assert "bigrams" in lean.run("dvc", "exp", "list")
+    assert "bigrams" not in lean.dvc("exp", "list")
+    lean.dvc(*command)
+    assert "bigrams" in lean.dvc("exp", "list")
     noted = lean.lock[NGRAM]["params"]["artifacts/settings.json"]
     params = read_yaml(lean.folder / "params.yaml")
     assert (noted["bootstrap"], params["bootstrap"]) == (50, 50)
