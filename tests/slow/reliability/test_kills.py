@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 import random
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,7 +35,11 @@ CORPUS, PIECES, MODEL = "wikipedia-sample", "wordpiece-1k", "segatron-xl"
 def encoded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the settings, and all that a training reads."""
     folder = tmp_path_factory.mktemp("encoded")
-    (folder / "params.yaml").write_text(settings(), encoding="utf-8")
+    assert "steps: 400," in settings()
+    text = settings().replace(
+        "steps: 400,", "steps: 100,"
+    )  # it is killed once, when it has done ten or a few more
+    (folder / "params.yaml").write_text(text, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         write_settings()
@@ -44,29 +50,83 @@ def encoded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def start(folder: Path, *command: str) -> subprocess.Popen[bytes]:
-    """A stage, in a process group of its own."""
-    places = os.pathsep.join(str(path) for path in (ROOT, ROOT / "src"))
-    return subprocess.Popen(
-        [sys.executable, "-m", *command],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": places, "CI": "true"},
-        start_new_session=True,
-        stderr=subprocess.DEVNULL,
-    )
+#: Has imported what the stages import, which takes longer than their work, and runs each stage in a fork.
+IMPORTED = """
+import os, runpy, sys
+import stages.perplexity, stages.pretrain
+for line in sys.stdin:
+    folder, module, *arguments = line.split()
+    child = os.fork()
+    if not child:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.chdir(folder)
+        sys.argv = [module, *arguments]
+        code = 0
+        try:
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
+        except BaseException as error:
+            code = error.code if isinstance(error, SystemExit) and isinstance(error.code, int) else 1
+        os._exit(code)
+    print(child, flush=True)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
 
 
-def kill(process: subprocess.Popen[bytes]) -> None:
-    assert process.poll() is None, "it had ended before it could be killed"
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+class Stages:
+    """Stages in processes of their own, one after the other."""
+
+    def __init__(self) -> None:
+        places = os.pathsep.join(str(path) for path in (ROOT, ROOT / "src"))
+        self.forks = subprocess.Popen(
+            [sys.executable, "-c", IMPORTED],
+            env={**os.environ, "PYTHONPATH": places, "CI": "true"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+        )
+        self.process = 0
+
+    def start(self, folder: Path, *command: str) -> None:
+        """Let a stage begin."""
+        assert self.forks.stdin is not None
+        self.forks.stdin.write(" ".join([str(folder), *command, "\n"]).encode())
+        self.process = self._number()
+
+    def _number(self) -> int:
+        assert self.forks.stdout is not None
+        return int(self.forks.stdout.readline())
+
+    def ended(self) -> bool:
+        """Whether the stage has ended by itself."""
+        assert self.forks.stdout is not None
+        return bool(select.select([self.forks.stdout], [], [], 0)[0])
+
+    def wait(self) -> int:
+        """Wait for its end; its exit code."""
+        return self._number()
+
+    def kill(self) -> None:
+        assert not self.ended(), "it had ended before it could be killed"
+        os.kill(self.process, signal.SIGKILL)
+        assert self.wait() == -signal.SIGKILL
+
+    def run(self, folder: Path, *command: str) -> float:
+        """Run a stage to its end; its seconds."""
+        began = time.monotonic()
+        self.start(folder, *command)
+        assert self.wait() == 0
+        return time.monotonic() - began
 
 
-def run(folder: Path, *command: str) -> float:
-    """Run a stage to its end; its seconds."""
-    began = time.monotonic()
-    assert start(folder, *command).wait() == 0
-    return time.monotonic() - began
+@pytest.fixture
+def stages() -> Iterator[Stages]:
+    stages = Stages()
+    try:
+        yield stages
+    finally:
+        stages.forks.kill()
+        stages.forks.communicate()
 
 
 def made(folder: Path, name: str) -> dict[str, str]:
@@ -75,35 +135,35 @@ def made(folder: Path, name: str) -> dict[str, str]:
     return {str(path.relative_to(root)): sha256(path) for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def test_what_was_killed_ends_as_what_was_not(encoded: Path, tmp_path: Path) -> None:
+def test_what_was_killed_ends_as_what_was_not(encoded: Path, stages: Stages, tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     for folder in (whole, killed):
         shutil.copytree(encoded, folder)
-    run(whole, "stages.pretrain", MODEL)
-    training = start(killed, "stages.pretrain", MODEL)
-    point = _first(killed, "artifacts/tiny/resume/**/resume.ckpt", training)
+    stages.run(whole, "stages.pretrain", MODEL)
+    stages.start(killed, "stages.pretrain", MODEL)
+    point = _first(killed, "artifacts/tiny/resume/**/resume.ckpt", stages)
     time.sleep(0.05)  # a few steps
-    kill(training)
+    stages.kill()
     assert point.is_file() and not (killed / "artifacts" / "tiny" / "models").exists()
-    run(killed, "stages.pretrain", MODEL)
+    stages.run(killed, "stages.pretrain", MODEL)
     assert not point.exists() and not list(killed.rglob(f"{TEMPORARY}*"))
     for name in ("models", "rows", "curves"):
         assert made(killed, name) == made(whole, name) != {}, name
-    seconds = run(whole, "stages.perplexity", MODEL)
-    evaluation = start(killed, "stages.perplexity", MODEL)
-    time.sleep(0.7 * seconds)
-    kill(evaluation)
-    run(killed, "stages.perplexity", MODEL)
+    seconds = stages.run(whole, "stages.perplexity", MODEL)
+    stages.start(killed, "stages.perplexity", MODEL)
+    time.sleep(0.5 * seconds)
+    stages.kill()
+    stages.run(killed, "stages.perplexity", MODEL)
     assert made(killed, "rows") == made(whole, "rows")
 
 
-def _first(folder: Path, pattern: str, process: subprocess.Popen[bytes]) -> Path:
+def _first(folder: Path, pattern: str, stages: Stages) -> Path:
     """The first file of a pattern, as soon as it is there."""
-    while process.poll() is None:
+    while not stages.ended():
         for path in folder.glob(pattern):
             return path
         time.sleep(0.01)
-    raise AssertionError(f"the stage ended with {process.returncode} before there was a {pattern}")
+    raise AssertionError(f"the stage ended with {stages.wait()} before there was a {pattern}")
 
 
 def test_every_kind_of_stage_is_killed_at_least_once() -> None:

@@ -59,16 +59,16 @@ def said(*command: str) -> str:
     return done.stdout
 
 
-def test_the_models_and_results_of_the_page_are_there(sample: Path) -> None:
+def test_the_models_and_results_of_the_page_are_there_and_the_address_of_their_comparison(
+    sample: Path,
+) -> None:
     scoring, searching = PYTHON
-    lines = said(sys.executable, "-c", scoring).splitlines()
+    first, second = said(sys.executable, "-c", f"{scoring}\nprint('---')\n{searching}").split("---")
+    lines = first.splitlines()
     assert lines[0].split() == ["score", "tokens"]
     assert len(lines) == 3 and float(lines[1].split()[1]) < 0
-    assert "0.125" in said(sys.executable, "-c", searching)
+    assert "0.125" in second
     assert '"score": -' in said("bash", "-c", SHELL)
-
-
-def test_the_address_of_the_comparison_is_printed(sample: Path) -> None:
     line = said(sys.executable, "-m", "pipeline.ui", "5001").strip()
     assert re.fullmatch(
         r"the models of sample side by side: "

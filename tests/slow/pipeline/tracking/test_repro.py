@@ -24,20 +24,22 @@ if TYPE_CHECKING:
 
 #: Does what DVC does with a stage: a shell with the stage's address in DVC_STAGE, one stage after the other.
 DVC = """
-import os, subprocess, sys
+import os, pathlib, subprocess, sys
 for stage in sys.argv[1:]:
     subprocess.run(f'{sys.executable} -c "$STAGE"; true', shell=True, env={**os.environ, "DVC_STAGE": stage})
+    pathlib.Path(f"{stage}.ended").touch()
 """
 STAGE = """
 from pipeline.settings import read_params
 from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError
-import os, signal, time
+import os, pathlib, signal, time
 with stage_run(read_params(), "report", os.environ["DVC_STAGE"]):
     if os.environ["DVC_STAGE"] == "mistaken":
         raise InputError("x", "wrong")
     if os.environ["DVC_STAGE"] == "later":
-        time.sleep(8)
+        while not pathlib.Path("mistaken.ended").exists():
+            time.sleep(0.01)
     if os.environ["DVC_STAGE"] == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
 """
