@@ -35,7 +35,7 @@ def put_first_in_path(folder: Path) -> str:
     return os.pathsep.join([str(folder), str(Path(sys.executable).parent), os.environ["PATH"]])
 
 
-class _Loader(yaml.CSafeLoader):  # type: ignore[misc]
+class Loader(yaml.CSafeLoader):  # type: ignore[misc]
     """Of YAML 1.2, as DVC has it, where PyYAML has 1.1; what the two might yet take differently is an error."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, Any]]] = {}  # noqa: RUF012 - PyYAML's own place for it
@@ -56,35 +56,36 @@ class _Loader(yaml.CSafeLoader):  # type: ignore[misc]
             raise yaml.constructor.ConstructorError(problem=str(error)) from None
 
 
-_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_int)
+Loader.add_constructor("tag:yaml.org,2002:int", Loader.construct_int)
 
 
-def _as_dvc_has_it() -> None:
+def as_dvc_has_it() -> None:
     """Let the loader tell numbers and truth values as the parser of DVC does."""
     from ruamel.yaml.resolver import implicit_resolvers
 
+    Loader.yaml_implicit_resolvers.clear()
     for versions, tag, pattern, first in implicit_resolvers:
         for letter in first if (1, 2) in versions else ():
-            _Loader.yaml_implicit_resolvers.setdefault(letter, []).append((tag, pattern))
+            Loader.yaml_implicit_resolvers.setdefault(letter, []).append((tag, pattern))
 
 
-class _Dumper(yaml.CSafeDumper):  # type: ignore[misc]
+class Dumper(yaml.CSafeDumper):  # type: ignore[misc]
     """Of mappings and texts of any class, each in full."""
 
     def ignore_aliases(self, _: object) -> bool:
         return True
 
 
-_Dumper.add_multi_representer(dict, lambda dumper, data: dumper.represent_dict(data.items()))
-_Dumper.add_multi_representer(list, lambda dumper, data: dumper.represent_list(data))
-_Dumper.add_multi_representer(str, lambda dumper, data: dumper.represent_str(str(data)))
+Dumper.add_multi_representer(dict, lambda dumper, data: dumper.represent_dict(data.items()))
+Dumper.add_multi_representer(list, lambda dumper, data: dumper.represent_list(data))
+Dumper.add_multi_representer(str, lambda dumper, data: dumper.represent_str(str(data)))
 
 
 def _parsed(path: str, fs: Any) -> Any:
     """What a lock file says; None where there is none, or a broken one, of which DVC itself says what is wrong."""
     try:
         with fs.open(path, encoding="utf-8") as file:
-            return yaml.load(file.read(), yaml.CSafeLoader)
+            return yaml.load(file.read(), Loader)
     except (FileNotFoundError, yaml.YAMLError):
         return None
 
@@ -96,12 +97,12 @@ def install() -> None:
     from dvc.utils.serialize import _yaml
 
     modify, load, parse = dvcfile.modify_yaml, dvcfile.Lockfile._load_yaml, _yaml.parse_yaml
-    _as_dvc_has_it()
+    as_dvc_has_it()
 
     def parsed(text: str, path: str, typ: str = "safe") -> Any:
         if typ == "safe":
             try:
-                return yaml.load(text, _Loader) or {}
+                return yaml.load(text, Loader) or {}
             except yaml.YAMLError:
                 pass  # DVC itself says what is wrong
         return parse(text, path, typ)
@@ -115,7 +116,7 @@ def install() -> None:
             return
         yield data
         with fs.open(path, "w", encoding="utf-8") as file:
-            yaml.dump(data, file, _Dumper, sort_keys=False, allow_unicode=True)
+            yaml.dump(data, file, Dumper, sort_keys=False, allow_unicode=True)
 
     def loaded(lock: Any, **options: Any) -> tuple[Any, str]:
         data = None if options else _parsed(lock.path, lock.repo.fs)
