@@ -11,7 +11,7 @@ from quartet.errors import InputError
 from quartet.nbest.formats import FORMATS, NBestFiles, read
 from tests.reliability.malformed.rows import valid
 
-TABBED = b"u-1\t-1.5\nu-2\t-2.5\n"
+TABBED = b"u-1\t-1\nu-2\t-2\n"
 
 
 @pytest.mark.parametrize("packed", [False, True])

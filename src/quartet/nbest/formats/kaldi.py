@@ -55,7 +55,7 @@ def _check_words(texts: KaldiTable[str], path: Path) -> None:
     if (
         words
         and all(text_file.NUMBER.fullmatch(word) for word in words)
-        and any(len(word) > 1 for word in words)
+        and any(len(word.lstrip("+-")) > 1 for word in words)
     ):
         raise InputError(
             path,
