@@ -142,7 +142,7 @@ class Layout:
         return folder / stage / f"{variant}.jsonl" if variant else folder / f"{stage}.jsonl"
 
     def losses(self, model: str) -> Path:
-        """The losses of one model by test document: see :mod:`quartet.tasks.perplexity`."""
+        """The losses of one model by test document: see :mod:`quartet.tasks.perplexity.losses`."""
         return self.artifacts / "losses" / f"{model}.jsonl"
 
     def curve(self, model: str) -> Path:
@@ -231,6 +231,10 @@ class Layout:
     def resume(self, model: str, seed: int) -> Path:
         """Where an interrupted training keeps its resume points: no output of DVC's either."""
         return self.artifacts / "resume" / model / f"seed-{seed}"
+
+    def kept_scores(self, model: str) -> Path:
+        """What ``rerank@model`` keeps of its scores, beside the resume points: no model can have this folder's name."""
+        return self.resume(f"rerank@{model}", 0).parent
 
 
 def pairs(params: Params) -> dict[str, tuple[str, str]]:

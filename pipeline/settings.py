@@ -161,6 +161,8 @@ def _check_references(params: Params, place: str) -> None:
             f"{place}: evaluate.rerank", "there are no lists to rerank", "fill nbest, or empty this list"
         )
     kinds = {task.kind for task in params.tasks.values()}
+    if "nli" in kinds:
+        _check_nli(params, place)
     for name, one in EVALUATIONS.items():
         if params.evaluate[name] and one.sets and not kinds.intersection(one.sets):
             raise InputError(
@@ -168,6 +170,17 @@ def _check_references(params: Params, place: str) -> None:
                 f"no task is of the kind {' or '.join(one.sets)}",
                 "add one under tasks, or empty this list",
             )
+
+
+def _check_nli(params: Params, place: str) -> None:
+    """What is tuned on must be there to be tuned on."""
+    if params.evaluate["nli"] and not params.nli.sets:
+        raise InputError(
+            f"{place}: nli.sets", "names no set to tune on", "name entries of tasks with kind: nli"
+        )
+    for name in params.nli.sets:
+        if "train" not in params.tasks[name].files:
+            raise InputError(f"{place}: tasks.{name}.files", "no file train, and nli.sets names it")
 
 
 SETTINGS, PARAMS = Path("artifacts/settings.json"), Path("params.yaml")

@@ -104,6 +104,13 @@ def sets_of(kind: str, params: Params, layout: Layout) -> Iterator[tuple[str, Ta
             yield name, read_task(folder, name, task)
 
 
+def published_sets(kind: str, params: Params, layout: Layout) -> Iterator[tuple[str, str, TaskSet]]:
+    """Yield (name, format, examples by role) of every published set of a kind that is there."""
+    for name, examples in sets_of(kind, params, layout):
+        form = params.tasks[name].format or next(iter(KINDS[kind].formats))  # read_task has checked it
+        yield name, form, examples
+
+
 def unavailable(folder: Path) -> str:
     """Why a set is not there, and where it is to be had; empty for a set that is."""
     manifest = read_json(folder / MANIFEST)

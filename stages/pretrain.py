@@ -19,7 +19,7 @@ from quartet.config.model import ModelEntry
 from quartet.files import atomic_dir, atomic_path, keep_only, read_json, sha256, write_json
 from quartet.hugging_face import content_hash, local_folder
 from quartet.models.checkpoint import CONFIG, ModelCard, copy_model, load_card, save_model
-from quartet.results import Measure, Result, rows_of, write_results
+from quartet.results import EvaluatedSystem, Measure, Result, write_results
 from quartet.runtime.peak import matrix_product_peak
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -251,16 +251,8 @@ def rows_of_seed(params: Params, name: str, seed: int, folder: Path, device: str
         "tokens": Measure(curve["tokens"], 1),
         "parameters": Measure(card.parameters, 1),
     }
-    return rows_of(
-        measures,
-        experiment=params.experiment,
-        table="training",
-        model=name,
-        dataset=model.corpus,
-        split="valid",
-        device=device,
-        scale=card.scale,
-        seed=seed,
+    return EvaluatedSystem(name, device, card.scale, seed).rows(
+        measures, experiment=params.experiment, table="training", dataset=model.corpus, split="valid"
     )
 
 

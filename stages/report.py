@@ -34,8 +34,8 @@ from quartet.report.attention_figure import attention_maps
 from quartet.report.facts import RunFacts, facts_json
 from quartet.report.numbers import listing
 from quartet.report.tables import document
-from quartet.results import Measure, Result, rows_of, write_results
-from quartet.tasks.attention import read_article
+from quartet.results import EvaluatedSystem, Measure, Result, write_results
+from quartet.tasks.attention.maps import read_article
 
 Curve = list[tuple[float, float]]
 
@@ -105,15 +105,12 @@ def durations(params: Params, layout: Layout) -> list[Result]:
             measures = {"seconds": Measure(row["seconds"], 1)}
             for metric, value in row.get("measures", {}).items():
                 measures[metric] = Measure(value, int(row["steps"]))
-            found += rows_of(
+            found += EvaluatedSystem(stage, row.get("device", NOT_NOTED), "one run").rows(
                 measures,
                 experiment=params.experiment,
                 table="duration",
-                model=stage,
                 dataset=variant,
                 split=row["name"],
-                device=row.get("device", NOT_NOTED),
-                scale="one run",
             )
     return found
 

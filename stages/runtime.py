@@ -18,7 +18,7 @@ from pipeline.trained_models import trained_models
 from quartet.errors import InputError
 from quartet.files import sha256, write_json
 from quartet.models.checkpoint import WEIGHTS
-from quartet.results import Measure, Result, rows_of, write_results
+from quartet.results import EvaluatedSystem, Measure, Result, write_results
 from quartet.runtime.benchmark import LIST_WORDS, TimedTexts, Timing, benchmark, cut_texts, growth, over_lae
 from quartet.runtime.systems import TimedSystem, on_device, systems_of
 from quartet.scoring.language_model import LanguageModel
@@ -113,22 +113,18 @@ def measured(params: Params, timings: list[Timing], device: str) -> list[Result]
         found[name, texts][f"over-{base}"] = ratio
     for (name, span), exponent in growth(timings).items():
         found[name, span] = {"exponent": exponent}
-    return [
-        row
-        for (name, dataset), measures in found.items()
-        for row in rows_of(
+    rows: list[Result] = []
+    for (name, dataset), measures in found.items():
+        timed, use = of_name[name].system, of_name[name].use
+        system = EvaluatedSystem(timed.of, device_name(device), timed.scale, timed.seed, timed.reading(use))
+        rows += system.rows(
             measures,
             experiment=params.experiment,
             table="runtime",
-            model=of_name[name].system.of,
-            reading=of_name[name].system.reading(of_name[name].use),
             dataset=dataset,
             split=SPLITS[device],
-            device=device_name(device),
-            scale=of_name[name].system.scale,
-            seed=of_name[name].system.seed,
         )
-    ]
+    return rows
 
 
 if __name__ == "__main__":

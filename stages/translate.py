@@ -25,7 +25,7 @@ from quartet.recognise.hypotheses import write_translations
 from quartet.recognise.parallel_text import ParallelText, encode_pairs, read_parallel
 from quartet.recognise.training import fit_translator
 from quartet.recognise.vocabulary import train_pieces
-from quartet.results import Measure, Result, rows_of, write_results
+from quartet.results import EvaluatedSystem, Measure, Result, write_results
 
 #: What the text, the vocabulary, the training and the files of a translator are made by. The search is no part of it.
 TRAINING = tuple(
@@ -240,19 +240,12 @@ def rows_of_translator(
         },
         "test": {"bleu": Measure(manifest["test"]["bleu"], manifest["test"]["lists"])},
     }
+    system = EvaluatedSystem(name, manifest["device"], card.scale, card.seed)
     return [
         row
         for split, found in measures.items()
-        for row in rows_of(
-            found,
-            experiment=params.experiment,
-            table="training",
-            model=name,
-            dataset=name,
-            split=split,
-            device=manifest["device"],
-            scale=card.scale,
-            seed=card.seed,
+        for row in system.rows(
+            found, experiment=params.experiment, table="training", dataset=name, split=split
         )
     ]
 

@@ -206,7 +206,9 @@ EDITS: dict[str, Edit] = {
     "a format of N-best lists": code("src/quartet/nbest/formats/kaldi.py"),
     "the reranking": code("src/quartet/nbest/rerank.py"),
     "a measure of SQuAD": code("src/quartet/tasks/squad/metrics.py"),
-    "a section of the report": changed("src/quartet/report/sections.yaml", "title: Word", "title: Words"),
+    "a section of the report": changed(
+        "src/quartet/tasks/wordsim/report.yaml", "title: Word", "title: Words"
+    ),
     "the style of the page": changed("src/quartet/report/html/page.css", "{", "{ "),
     "what MLflow is told": code("pipeline/tracking/runs.py"),
     "a command that no stage uses": code("src/quartet/cli/rescore.py"),

@@ -40,6 +40,9 @@ SOURCES = {
         '    """What is set."""\n    rate: float = 0.1\n    def half(self):\n        return self.rate / 2\n'
     ),
     "quartet/idle.py": "b = 5\n",
+    "quartet/rooms/report.yaml": "title: A\n",
+    "quartet/report/__init__.py": "",
+    "quartet/report/spec.py": "c = 6\n",
 }
 
 
@@ -124,6 +127,21 @@ def test_a_default_counts_for_what_fills_it_in(package: Path) -> None:
     path.write_text(path.read_text().replace("0.1", "0.2"))
     forget()
     assert code.fingerprint("quartet.work", homes=homes, defaults=True) != before
+
+
+def test_what_the_report_says_of_a_task_counts_for_the_report_alone(package: Path) -> None:
+    def names() -> list[str]:
+        forget()
+        return [
+            code.fingerprint(one, homes={"quartet": package})
+            for one in ("quartet.work", "quartet.report.spec")
+        ]
+
+    before = names()
+    (package / "quartet/rooms/report.yaml").write_text("title: B\n")
+    edited_work, edited_report = names()
+    assert edited_work == before[0]
+    assert edited_report != before[1]
 
 
 def test_what_is_left_out_is_not_followed(package: Path) -> None:

@@ -29,7 +29,6 @@ ROOMS = [
     # settings; figures; texts and tokens; models of Hugging Face as files
     "config",
     "statistics",
-    "tasks",
     "text",
     "hugging_face",
     "kernels",
@@ -44,6 +43,7 @@ ROOMS = [
     "recognise",
     "export",
     "scorers",
+    "tasks",
     "report",
     "quartet",
     "shipped_model",

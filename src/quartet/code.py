@@ -62,7 +62,7 @@ def _fingerprint(
         fields = kept if is_settings(path, own) and not defaults else None
         if digest := _digest(path, whole, fields):
             parts[module_name(path, own)] = digest
-    for file in _data_files(path for path, whole in found.items() if whole):
+    for file in _data_files([path for path, whole in found.items() if whole], own):
         home = next(home for home in own.values() if file.is_relative_to(home))
         parts[file.relative_to(home).as_posix()] = hashlib.sha256(file.read_bytes()).hexdigest()
     lines = "".join(f"{digest}  {name}\n" for name, digest in sorted(parts.items()))
@@ -188,19 +188,27 @@ def _origin(path: Path, node: ast.ImportFrom, homes: Homes) -> str:
     return ".".join([*package, *filter(None, [node.module])])
 
 
-def _data_files(modules: Iterable[Path]) -> list[Path]:
+#: Data files that one package reads wherever they lie: an edit of what the report says of a task repeats no task.
+READ_BY = {"report.yaml": "quartet.report"}
+
+
+def _data_files(modules: Collection[Path], homes: Homes) -> set[Path]:
     """What lies beside modules and is no module: tables, templates, styles; in folders too that are no packages."""
-    found: list[Path] = []
-    pending = sorted({path.parent for path in modules})
+    found: set[Path] = set()
+    pending = list({path.parent for path in modules})
     while pending:
-        for path in sorted(pending.pop().iterdir()):
+        for path in pending.pop().iterdir():
             if path.name.startswith((".", "__pycache__")) or path.name.endswith("~"):
                 continue
             if path.is_dir():
                 if not any(path.glob("*.py")):
                     pending.append(path)
-            elif path.suffix not in (".py", ".pyc"):
-                found.append(path)
+            elif path.suffix not in (".py", ".pyc") and path.name not in READ_BY:
+                found.add(path)
+    packages = {module_name(path.parent / "__init__.py", homes) for path in modules}
+    for name, reader in READ_BY.items():
+        if reader in packages:
+            found |= {path for home in homes.values() for path in home.rglob(name)}
     return found
 
 

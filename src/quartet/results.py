@@ -113,76 +113,47 @@ class Result:
         return (self.table, self.dataset, self.split, self.system, self.metric, seed)
 
 
-def rows_of(
-    measures: Mapping[str, Measure],
-    *,
-    experiment: str,
-    table: str,
-    model: str,
-    reading: str = "",
-    versus: str = "",
-    dataset: str,
-    split: str,
-    device: str,
-    scale: str,
-    seed: int | None = None,
-) -> list[Result]:
-    """One row a metric: ``{"wer": Measure(…)}`` with what it is of.
-
-    Args:
-        device: the device that computed it, ``cpu`` or ``cuda``.
-        scale: the model's ``scale`` line, or a baseline's own.
-        seed: the training seed; None for what was not trained.
-    """
-    return [
-        Result(
-            experiment=experiment,
-            table=table,
-            model=model,
-            reading=reading,
-            versus=versus,
-            dataset=dataset,
-            split=split,
-            metric=metric,
-            value=measure.value,
-            n=measure.n,
-            ci_low=measure.ci_low,
-            ci_high=measure.ci_high,
-            seed=seed,
-            device=device,
-            scale=scale,
-        )
-        for metric, measure in measures.items()
-    ]
-
-
 @dataclass(frozen=True)
 class EvaluatedSystem:
-    """Whose figures rows are: a model or a baseline and how it is read; see :func:`rows_of`."""
+    """Whose figures rows are: a model or a baseline, and how it is read.
+
+    Attributes:
+        model: a model's name in params.yaml, two of them together, or a baseline.
+        device: what computed it, ``cpu`` or ``cuda``.
+        scale: the model's ``scale`` line, or a baseline's own.
+        seed: the training seed; None for what was not trained.
+        reading: see :class:`Result`.
+        versus: the name of a second system, to which the figures are differences.
+    """
 
     model: str
     device: str
     scale: str
     seed: int | None = None
     reading: str = ""
+    versus: str = ""
 
     @property
     def name(self) -> str:
         """The system's shown name."""
-        return system_name(self.model, self.reading)
+        return system_name(self.model, self.reading, self.versus)
 
     def rows(
         self, measures: Mapping[str, Measure], *, experiment: str, table: str, dataset: str, split: str
     ) -> list[Result]:
-        """One row a metric."""
-        return rows_of(
-            measures,
-            experiment=experiment,
-            table=table,
-            dataset=dataset,
-            split=split,
-            **dataclasses.asdict(self),
-        )
+        """One row a metric: ``{"wer": Measure(…)}`` with what it is of."""
+        return [
+            Result(
+                experiment=experiment,
+                table=table,
+                dataset=dataset,
+                split=split,
+                metric=metric,
+                **dataclasses.asdict(measure),
+                **dataclasses.asdict(self),
+            )
+            for metric, measure in measures.items()
+        ]
 
 
 #: Strict: a value in quotes is no number, and an unknown key no part of a result.

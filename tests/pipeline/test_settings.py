@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipeline import settings
 from pipeline.run import DVC_STAGE
 from pipeline.settings import read_params
+from pipeline.stages import EVALUATIONS
 from quartet.errors import InputError
 from tests.imports import ROOT
+from tests.settings import change_settings
 
 
 @pytest.fixture
@@ -78,3 +81,43 @@ def test_settings_of_other_code_are_refused(folder: Path) -> None:
         InputError, match=r"not the settings of this code \(bootstrap\); run `dvc repro settings`"
     ):
         settings.load()
+
+
+def judged(kind: str, form: str, file: str) -> dict[str, Any]:
+    """A task of one file, none to tune on."""
+    return {"kind": kind, "format": form, "license": "x", "files": {file: {"source": "x", "sha256": None}}}
+
+
+@pytest.mark.parametrize("evaluated", [[], ["tta"]])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("stsb", "unknown task of kind nli 'stsb'"),
+        ("snil", "unknown task of kind nli 'snil'.*snli"),
+        ("hans", r"tasks\.hans\.files: no file train"),
+    ],
+)
+def test_a_set_that_teaches_nothing_is_refused(
+    folder: Path, evaluated: list[str], name: str, message: str
+) -> None:
+    """The baselines learn from it too, where no model is tuned."""
+    others = {"stsb": judged("sts", "stsb", "dev"), "hans": judged("nli", "hans", "test")}
+    keys = {f"tasks.{key}": task for key, task in others.items()}
+    change_settings(folder / "params.yaml", {**keys, "evaluate.nli": evaluated})
+    assert read_params().nli.sets == ["snli"]
+    change_settings(folder / "params.yaml", {"nli.sets": ["snli", name]})
+    with pytest.raises(InputError, match=message):
+        read_params()
+
+
+def test_no_set_to_tune_on_at_all_is_a_mistake_where_models_are_tuned(folder: Path) -> None:
+    change_settings(folder / "params.yaml", {"nli.sets": []})
+    with pytest.raises(InputError, match=r"params\.yaml: nli\.sets: names no set to tune on"):
+        read_params()
+    change_settings(folder / "params.yaml", {"evaluate.nli": []})
+    assert read_params().nli.sets == []
+
+
+def test_sets_to_tune_on_may_be_named_where_there_is_no_task_of_the_kind(folder: Path) -> None:
+    change_settings(folder / "params.yaml", {"tasks": {}, "evaluate": {name: [] for name in EVALUATIONS}})
+    assert read_params().nli.sets == ["snli"]

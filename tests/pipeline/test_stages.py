@@ -13,22 +13,19 @@ from pipeline.stages import STAGES, instances, results
 from pipeline.tracking.stage import timings
 from quartet.errors import InputError
 from quartet.files import sha256, write_json
-from quartet.results import Measure, Result, rows_of, write_results
+from quartet.results import EvaluatedSystem, Measure, Result, write_results
 from tests.named import named
 
 
 def row(params: Params, table: str, system: str, value: float = 0.5) -> Result:
     """A row about anything."""
-    (made,) = rows_of(
+    evaluated = EvaluatedSystem(**named(system), device="cpu", scale="tiny", seed=1)
+    (made,) = evaluated.rows(
         {"wer": Measure(value, 3, 0.4, 0.6)},
         experiment=params.experiment,
         table=table,
-        **named(system),
         dataset="sample-speech",
         split="test",
-        device="cpu",
-        scale="tiny",
-        seed=1,
     )
     return made
 

@@ -20,6 +20,7 @@ from quartet.files import TEMPORARY, atomic_dir, write_json, write_jsonl
 from quartet.models.checkpoint import save_model
 from quartet.results import Result, write_results
 from quartet.scoring.cache import ScoreCache
+from quartet.tasks.nli.tuning import SiameseModel
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.encoding import encode_corpus
 from quartet.text.segmentation import segment_corpus
@@ -27,7 +28,6 @@ from quartet.text.sources import SOURCES
 from quartet.text.split import HeldOutShares
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.callbacks import ResumePoint
-from quartet.training.siamese import SiameseModel
 from quartet.training.tuned_weights import load_or_train
 from stages.download import download
 from tests.reliability.disks import LEFT, Disk, files, largest_file

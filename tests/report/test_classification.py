@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from pipeline.layout import Layout
-from pipeline.params import Params
-from pipeline.settings import read_params
 from quartet.results import Result
+from quartet.tasks.classification.baselines import baselines
 from quartet.tasks.classification.data import LabelledText
-from stages import baselines
+from quartet.tasks.evaluation import Evaluation
 from tests.report.rendered import shown, verdicts
 
 SETS = ("polarity", "questions")
 
 
 @pytest.fixture
-def rows(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> list[Result]:
+def rows() -> list[Result]:
     """The baselines on two sets of the kind."""
     texts = [LabelledText(text, label) for text, label in [("good", "1"), ("bad", "0")] * 6]
-    found = [(name, texts) for name in SETS]
-
-    def sets_of(kind: str, params: Params, layout: Layout) -> list[tuple[str, list[LabelledText]]]:
-        return found if kind == "classification" else []
-
-    monkeypatch.setattr(baselines, "sets_of", sets_of)
-    params = read_params()
-    return baselines.classifiers(params, Layout(params.experiment))
+    run = Evaluation("made-up", "none", samples=50, seed=1)
+    baselines(run, [(name, texts) for name in SETS], folds=3)
+    return run.rows
 
 
 def test_every_set_has_a_table_and_a_finding(rows: list[Result]) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from quartet.report.attention_figure import attention_maps
 from quartet.results import Result
-from quartet.tasks.attention import DocumentAttention
+from quartet.tasks.attention.maps import DocumentAttention
 from tests.report.rendered import part, shown, table_rows, verdicts
 from tests.report.synthetic import SHARES, row
 

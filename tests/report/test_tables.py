@@ -161,9 +161,13 @@ def test_absent_sections_say_so() -> None:
 def test_a_section_of_another_ones_figures_has_run(monkeypatch: pytest.MonkeyPatch) -> None:
     table = TableSpec(table="sts", unit="pairs", columns=(ColumnSpec(head="r", metric="pearson"),))
     borrowed = {
-        "again": SectionSpec(title="Again", intro="The same.", body=(table,)),
-        "odd": SectionSpec(title="Odd", intro="Of no section.", body=(replace(table, table="made-up"),)),
-        "bare": SectionSpec(title="Bare", intro="Of nothing.", body=(replace(table, table="absent"),)),
+        "again": SectionSpec(order=99, title="Again", intro="The same.", body=(table,)),
+        "odd": SectionSpec(
+            order=99, title="Odd", intro="Of no section.", body=(replace(table, table="made-up"),)
+        ),
+        "bare": SectionSpec(
+            order=99, title="Bare", intro="Of nothing.", body=(replace(table, table="absent"),)
+        ),
     }
     monkeypatch.setattr(tables, "sections", lambda: {**sections(), **borrowed})
     rows = [row(name, "tta/context", "lee", "test", "pearson", 0.5, 1225) for name in ("sts", "made-up")]

@@ -17,8 +17,8 @@ from quartet.nbest.types import Hypothesis, NBest
 from quartet.pyfunc import PyfuncModel
 from quartet.scoring.engine import score_all
 from quartet.scoring.language_model import load
+from quartet.tasks.nli.tuning import embed
 from quartet.text.tokenizer import train_tokenizer
-from quartet.training.siamese import embed
 from tests.bert import save_bert, save_byte_level
 from tests.nbest.lists import nbest
 from tests.nbest.toys import Words

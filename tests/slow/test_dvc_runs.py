@@ -163,7 +163,7 @@ RUNS: dict[str, set[str]] = {
     "an objective": {"code", "pretrain@segatron-xl", "perplexity@segatron-xl", "rerank@ngram-3"} | ON_TTA,
     "a format of N-best lists": {"code", "settings", "nbest@sample-speech", "baselines"} | RERANKED,
     "the reranking": {"code", "baselines"} | RERANKED,
-    "a measure of SQuAD": {"code", "squad@tta", "race@tta", "baselines", "report"},
+    "a measure of SQuAD": {"code", "squad@tta", "baselines", "report"},
     "a section of the report": {"code", "report"},
     "the style of the page": {"code", "report"},
     "what MLflow is told": {"code"},

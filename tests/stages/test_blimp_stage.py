@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +18,7 @@ from quartet.config.evaluation import BlimpSettings
 from quartet.config.text import Source
 from quartet.files import write_json
 from quartet.results import Result, read_results
+from tests.stages.world import evaluate_by
 
 PARADIGMS = {"passive_1": "argument_structure", "wh_island": "island_effects"}
 
@@ -53,16 +53,11 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     made = SimpleNamespace(
         experiment="made-up",
         bootstrap=50,
+        seeds=[1],
         blimp=BlimpSettings(limit=0),
         tasks={"blimp": TaskEntry(kind="blimp", license="x", files=sources)},
     )
-
-    @contextmanager
-    def no_run(*_: object) -> Iterator[Any]:
-        yield None
-
-    monkeypatch.setattr(stage, "load", lambda: made)
-    monkeypatch.setattr(stage, "stage_run", no_run)
+    evaluate_by(made, monkeypatch)
     monkeypatch.setattr(stage, "scorers", lambda params, name: [(Shorter(), 7)])
     return made
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.held_out import held_out_sentences, held_out_texts
 from pipeline.layout import MANIFEST, TOKENIZER, Layout
 from pipeline.scorers import scorers
 from pipeline.settings import read_params
@@ -18,6 +17,7 @@ from quartet.ngram.card import ARPA
 from quartet.ngram.score import NgramLM
 from quartet.results import read_results
 from quartet.scoring.unknown import unknown_words
+from quartet.tasks.perplexity.held_out import held_out_sentences, held_out_texts
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from stages.ngram import ngram

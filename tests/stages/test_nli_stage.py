@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,18 +11,21 @@ import pytest
 
 import stages.nli as stage
 from pipeline.layout import MANIFEST, Layout
-from pipeline.nli_rows import baseline_rows, nli_sets
 from pipeline.params import TaskEntry
-from quartet.config.finetuning import NliSettings
+from pipeline.task_sets import sets_of
+from quartet.config.finetuning import NliSettings, RaceSettings, SquadSettings
 from quartet.config.text import Source
-from quartet.errors import InputError
 from quartet.files import write_json
 from quartet.results import Result, read_results
+from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.nli.data import LABELS
 from quartet.tasks.nli.metrics import AVERAGE, SEVEN
-from quartet.training.siamese import SiameseModel
+from quartet.tasks.nli.protocol import nli_sets
+from quartet.tasks.nli.tuning import SiameseModel
+from stages import baselines
 from tests.scoring.test_language_model import Small, random_model, save
-from tests.training.test_siamese import toy
+from tests.stages.world import evaluate_by
+from tests.tasks.nli.test_tuning import toy
 
 SEEDS = [11, 12]
 
@@ -88,20 +89,20 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small)
     )  # fmt: skip
     made = SimpleNamespace(
         experiment="made-up", seeds=SEEDS, threads=1, device="cpu", bootstrap=20, models={"segabert": None},
-        tasks=tasks, nli=settings,
+        tasks=tasks, nli=settings, corpora={}, tokenizers={}, nbest={}, word2vec=None,
+        finetune=SimpleNamespace(folds=2), squad=SquadSettings(), race=RaceSettings(),
     )  # fmt: skip
-
-    @contextmanager
-    def no_run(*_: object) -> Iterator[Any]:
-        yield None
-
-    monkeypatch.setattr(stage, "load", lambda: made)
-    monkeypatch.setattr(stage, "stage_run", no_run)
+    evaluate_by(made, monkeypatch)
     return made
 
 
 def rows() -> list[Result]:
     return read_results(Layout("made-up").rows("nli", "segabert"))
+
+
+def baseline_rows() -> list[Result]:
+    baselines.baselines()
+    return read_results(Layout("made-up").rows("baselines"))
 
 
 def test_every_system_has_every_row_and_the_average_of_the_seven(params: Any) -> None:
@@ -156,36 +157,22 @@ def test_without_a_training_set_nothing_is_measured(params: Any) -> None:
     params.nli = NliSettings(**{**vars(params.nli), "sets": ["mnli"]})
     stage.nli("segabert")
     assert rows() == []
-    assert list(baseline_rows(params, Layout("made-up"))) == []
+    assert baseline_rows() == []
 
 
 def test_without_a_task_of_the_kind_there_are_no_baselines(params: Any) -> None:
     params.tasks = {name: task for name, task in params.tasks.items() if task.kind != "nli"}
     assert params.nli.sets
-    assert list(baseline_rows(params, Layout("made-up"))) == []
+    assert baseline_rows() == []
 
 
 def test_the_baselines_learn_from_the_same_pairs(params: Any) -> None:
-    layout = Layout("made-up")
-    assert len(nli_sets(params, layout).train) == 32
-    found = list(baseline_rows(params, layout))
+    run = Evaluation("made-up", "nli", samples=20, seed=11)
+    read = dict(sets_of("nli", params, Layout("made-up")))
+    assert len(nli_sets(run, read, params.nli).train) == 32
+    found = baseline_rows()
+    assert {row.table for row in found} == {"nli"}
     assert {(row.system, row.dataset, row.n) for row in found} == {
         (system, *each) for system in ("majority", "bag-of-words") for each in (("snli", 30), ("hans", 2))
     }
     assert {row.scale for row in found} == {"trained on 32 of 48 pairs of snli"}
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [("stsb", "stsb is no entry of tasks with kind: nli"), ("hans", r"tasks\.hans\.files: no file train")],
-)
-def test_a_set_that_teaches_nothing_is_refused(params: Any, name: str, message: str) -> None:
-    params.nli = NliSettings(**{**vars(params.nli), "sets": [name]})
-    with pytest.raises(InputError, match=message):
-        nli_sets(params, Layout("made-up"))
-
-
-def test_no_set_to_tune_on_at_all_is_a_mistake(params: Any) -> None:
-    params.nli = NliSettings(**{**vars(params.nli), "sets": []})
-    with pytest.raises(InputError, match=r"params\.yaml: nli\.sets: names no set to tune on"):
-        stage.nli("segabert")

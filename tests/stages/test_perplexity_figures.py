@@ -15,7 +15,7 @@ from quartet.statistics import intervals
 from quartet.text.encoded_corpus import EncodedCorpus
 from stages import baselines
 from tests.small_corpus import encode_small
-from tests.stages.world import CORPUS, LAYOUT, TOKENIZER_NAME, World, all_different, values
+from tests.stages.world import CORPUS, LAYOUT, TOKENIZER_NAME, World, all_different, at_work, values
 
 MODELS = {"tta": "tta", "segatron-xl": "segatron-xl"}
 NGRAM = {
@@ -41,7 +41,9 @@ def measured(world: World, test_documents: int | None = None, **keys: Any) -> li
         world.model(name, kind)
         rows += world.run("perplexity", name)
     rows += world.run("ngram", "ngram")
-    return rows + baselines.unigram(read_params(), LAYOUT)
+    run = at_work(read_params())
+    baselines.frequencies(run)
+    return rows + run.rows
 
 
 def corpus() -> EncodedCorpus:

@@ -13,7 +13,7 @@ from pipeline.settings import read_params
 from quartet.errors import InputError
 from quartet.models.checkpoint import save_model
 from quartet.results import Result, read_results
-from quartet.tasks.perplexity import read_losses, write_losses
+from quartet.tasks.perplexity.losses import read_losses, write_losses
 from quartet.text.encoded_corpus import EncodedCorpus
 from stages.compare_losses import compare_losses
 from stages.perplexity import perplexity

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from pipeline import similarity
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params
 from pipeline.preset import changed_sources
@@ -24,12 +23,13 @@ from quartet.scorers import open_scorer
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.pretrained_lm import PretrainedLM
 from quartet.shipped_model import WEIGHTS
+from quartet.tasks.sts.evaluation import judged_splits
 from stages import rerank, sts
 from stages.pretrained import pretrained
 from tests.bert import save_bert, transformers
 from tests.nbest.lists import random_lists
-from tests.pipeline.test_similarity import pairs
 from tests.scoring.test_language_model import Small, random_model, save
+from tests.tasks.sts.test_evaluation import pairs
 
 KINDS = {"export": ExportedLM, "trained": LanguageModel, "bert": PretrainedLM}
 Made = Callable[[str], Params]
@@ -106,8 +106,8 @@ def test_its_rows_bear_the_entrys_name_and_say_what_it_is(
     params = made("export")
     layout = Layout("tiny")
     pretrained("books")
-    sets = similarity.judged_splits("stsb", "stsb", {"dev": pairs(1)})
-    monkeypatch.setattr(sts, "judged_sets", lambda params, layout: sets)
+    sets = judged_splits("stsb", "stsb", {"dev": pairs(1)})
+    monkeypatch.setattr(sts, "judged_sets", lambda *_: sets)
     sts.sts("books")
     rows = read_results(layout.rows("sts", "books"))
     assert {row.system for row in rows} == {"books/context", "books/cls", "books/eos"}

@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import stages.attention
+import stages.baselines
 import stages.race
 import stages.squad
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import TaskEntry
-from pipeline.questions import race_baselines, squad_baselines
 from quartet.config.evaluation import AttentionSettings
 from quartet.config.finetuning import RaceSettings, SquadSettings
 from quartet.config.text import Source
 from quartet.errors import InputError
 from quartet.files import read_json, write_json
 from quartet.results import read_results
-from quartet.tasks.attention import read_article
+from quartet.tasks.attention.maps import read_article
 from quartet.tasks.race.data import LETTERS
 from quartet.text.encoded_corpus import EncodedCorpus
 from tests.scoring.test_language_model import Small, random_model, save
-from tests.training import test_multiple_choice, test_span_qa
+from tests.stages.world import evaluate_by
+from tests.tasks.race import test_tuning as race_toy
+from tests.tasks.squad import test_tuning as squad_toy
 
 LAYOUT = Layout("made-up")
 
@@ -36,7 +36,7 @@ LAYOUT = Layout("made-up")
 def squad_json(count: int, seed: int, second: bool) -> str:
     """Toy questions in the official form, four to an article."""
     articles = []
-    questions = [one for one in test_span_qa.toy(2 * count, seed) if second or one.answers][:count]
+    questions = [one for one in squad_toy.toy(2 * count, seed) if second or one.answers][:count]
     for start in range(0, len(questions), 4):
         paragraphs = []
         for one in questions[start : start + 4]:
@@ -58,7 +58,7 @@ def race_lines(count: int, seed: int, level: str) -> str:
             "options": [list(one.options)],
             "answers": [LETTERS[one.answer]],
         }
-        for number, one in enumerate(test_multiple_choice.toy(count, seed))
+        for number, one in enumerate(race_toy.toy(count, seed))
     ]
     return "".join(json.dumps(row) + "\n" for row in rows)
 
@@ -103,6 +103,7 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small)
     both = ("paper", "released")
     made = SimpleNamespace(
         experiment="made-up", seeds=[11], threads=1, device="cpu", bootstrap=20, tasks=tasks,
+        corpora={}, tokenizers={}, nbest={}, word2vec=None, finetune=SimpleNamespace(folds=2),
         models={"segabert": SimpleNamespace(corpus="small", tokenizer="pieces")},
         segmentation=SimpleNamespace(punkt="trained", curated=True),
         squad=SquadSettings(**common, positions=both, train_limit=16),
@@ -110,25 +111,13 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small)
         attention=AttentionSettings(layers=["first", 2], head="mean", tokens=20, documents=3, document=1),
     )  # fmt: skip
     monkeypatch.setattr(EncodedCorpus, "open", lambda folder, split: small_corpus[1][split])
-    for stage in (stages.squad, stages.race, stages.attention):
-        _alone(stage, made, monkeypatch)
+    evaluate_by(made, monkeypatch)
     return made
 
 
 def _made(folder: Path) -> Path:
     folder.mkdir(parents=True)
     return folder
-
-
-def _alone(stage: ModuleType, params: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The stage with these settings, telling MLflow nothing."""
-
-    @contextmanager
-    def no_run(*_: object) -> Iterator[Any]:
-        yield None
-
-    monkeypatch.setattr(stage, "load", lambda: params)
-    monkeypatch.setattr(stage, "stage_run", no_run)
 
 
 def test_squad_leaves_rows_predictions_and_weights(params: Any) -> None:
@@ -163,8 +152,8 @@ def test_kept_weights_spare_a_second_tuning(params: Any, monkeypatch: pytest.Mon
     def never(*_: object, **__: object) -> None:
         raise AssertionError("tuned again")
 
-    monkeypatch.setattr("quartet.training.span_qa.tune", never)
-    monkeypatch.setattr("quartet.training.multiple_choice.tune", never)
+    monkeypatch.setattr("quartet.tasks.squad.tuning.tune", never)
+    monkeypatch.setattr("quartet.tasks.race.tuning.tune", never)
     stages.squad.squad("segabert")
     stages.race.race("segabert")
     assert [LAYOUT.rows(stage, "segabert").read_bytes() for stage in ("squad", "race")] == before
@@ -204,7 +193,10 @@ def test_race_leaves_rows_of_each_level(params: Any) -> None:
 
 
 def test_baselines_have_the_rows_of_the_models(params: Any) -> None:
-    squad, race = list(squad_baselines(params, LAYOUT)), list(race_baselines(params, LAYOUT))
+    stages.baselines.baselines()
+    found = read_results(LAYOUT.rows("baselines"))
+    squad, race = ([row for row in found if row.table == table] for table in ("squad", "race"))
+    assert len(squad) + len(race) == len(found)
     assert {(row.system, row.dataset) for row in squad} == {
         ("random-span", "squad1"),
         ("random-span", "squad2"),

@@ -22,8 +22,9 @@ from pipeline.settings import read_params
 from quartet.files import write_jsonl
 from quartet.results import Result, read_results
 from quartet.statistics import intervals
-from stages import baselines, combine, compare, rerank
+from stages import combine, compare, rerank
 from tests.settings import change_settings
+from tests.stages.world import first_pass_and_oracle
 
 LAYOUT = Layout("tiny")
 LISTS = "sample-speech"
@@ -119,7 +120,7 @@ class Table:
         combine.combine_pairs()
         compare.compare_systems()
         found += read_results(LAYOUT.rows("combine")) + read_results(LAYOUT.rows("compare"))
-        found += baselines.first_pass_and_oracle(read_params(), LAYOUT)
+        found += first_pass_and_oracle(read_params())
         return {(row.table, row.system, row.split, row.metric): row for row in found}
 
 

@@ -13,13 +13,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import jiwer
-import numpy as np
 import pytest
 import sacrebleu
 
 from pipeline.layout import Layout
 from pipeline.params import Params
-from pipeline.reranking import KeptScores
 from pipeline.settings import read_params
 from quartet.errors import InputError
 from quartet.nbest.formats import jsonl
@@ -27,29 +25,11 @@ from quartet.nbest.rescored_file import read_rescored, write_texts
 from quartet.results import Result, read_results
 from quartet.scoring import engine
 from quartet.scoring.unknown import UnknownTokens
-from stages import baselines, combine, compare, rerank
+from stages import combine, compare, rerank
 from tests.nbest.lists import random_lists
 from tests.nbest.test_other_tools import with_two_letters
-
-
-class Toy:
-    """A language model that likes one letter."""
-
-    device = "cpu"
-    scale = "a toy"
-    #: How many more calls there are before someone kills it.
-    patience: float = math.inf
-
-    def __init__(self, letter: str, masks: bool) -> None:
-        self.letter, self.masks, self.pseudo = letter, masks, True
-        self.fingerprint = f"{letter} {masks}"
-
-    def token_logprobs(self, texts: list[str], masked: bool = True) -> list[np.ndarray]:
-        if Toy.patience <= 0:
-            raise KeyboardInterrupt
-        Toy.patience -= 1
-        likes = self.letter if masked else "d"
-        return [np.array([-0.5 if word == likes else -3.0 for word in text.split()]) for text in texts]
+from tests.stages.world import first_pass_and_oracle
+from tests.tasks.rerank.toy import Toy
 
 
 @pytest.fixture
@@ -95,7 +75,7 @@ def run_all(params: Params) -> tuple[Layout, list[Result]]:
     compare.compare_systems()
     rows = [row for name in params.evaluate["rerank"] for row in read_results(layout.rows("rerank", name))]
     rows += read_results(layout.rows("combine")) + read_results(layout.rows("compare"))
-    return layout, rows + baselines.first_pass_and_oracle(params, layout)
+    return layout, rows + first_pass_and_oracle(params)
 
 
 def written(path: Path) -> tuple[list[str], list[str]]:
@@ -237,47 +217,6 @@ def test_a_killed_reranking_goes_on_and_comes_to_the_same_bytes(
     assert calls(1000) == 0, "another run finds all that it asks for"
     assert outputs() == whole
     assert {path: path.read_bytes() for path in resume.rglob("*") if path.is_file()} == kept
-
-
-@pytest.mark.parametrize("changed", ["nothing", "text", "model", "device", "reading", "code"])
-def test_only_answers_to_the_same_question_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    layout = Layout("kept")
-    texts = ["a b", "a", "c"]
-
-    def calls(model: Toy, masked: bool, texts: list[str]) -> int:
-        monkeypatch.setattr(Toy, "patience", 1000)
-        with KeptScores(layout, "tta") as kept:
-            known = kept.scored(model, texts, masked, "toy")
-        fresh = dict(zip(texts, model.token_logprobs(texts, masked), strict=True))
-        assert all((known[text] == fresh[text]).all() for text in texts)
-        assert len(list(layout.artifacts.glob("resume/**/*.sqlite"))) == 1, "of the last one alone"
-        return 1000 - int(Toy.patience) - 1
-
-    assert calls(Toy("a", masks=True), True, texts) == 1
-    again = Toy("b" if changed == "model" else "a", masks=True)
-    if changed == "device":
-        again.device = "cuda"
-    elif changed == "code":
-        monkeypatch.setattr("quartet.code.fingerprint", lambda *modules: "another")
-    more = [*texts, "d"] if changed == "text" else texts
-    assert calls(again, changed != "reading", more) == (0 if changed == "nothing" else 1)
-
-
-def test_what_older_versions_left_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    layout = Layout("kept")
-    before = layout.artifacts / "resume" / "rerank@tta" / "0123"
-    before.mkdir(parents=True)
-    (before / "scores.sqlite").touch()
-    with pytest.raises(KeyboardInterrupt), KeptScores(layout, "tta"):
-        raise KeyboardInterrupt
-    assert (before / "scores.sqlite").exists()
-    with KeptScores(layout, "tta"):
-        pass
-    assert not before.exists()
 
 
 def test_lengths_and_pairs_have_rows_of_their_own(params: Params) -> None:

@@ -14,7 +14,7 @@ from scipy.stats import pearsonr, spearmanr
 import quartet
 from quartet.results import Result
 from quartet.tasks.nli.data import LABELS
-from quartet.training.siamese import untrained_model
+from quartet.tasks.nli.tuning import untrained_model
 from quartet.training.tuning import TuningSettings
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
 from tests.stages.world import LAYOUT, World, all_different, values

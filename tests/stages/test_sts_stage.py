@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline import similarity
 from pipeline.layout import Layout
 from pipeline.params import Params
 from quartet.config.evaluation import Word2VecSettings
 from quartet.results import Result, read_results
 from quartet.scoring.language_model import LanguageModel
+from quartet.tasks.sts.evaluation import judged_splits
 from quartet.tasks.word_vectors import train_word2vec
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from stages import baselines, sts
-from tests.pipeline.test_similarity import pairs
 from tests.scoring.test_language_model import random_model
+from tests.tasks.sts.test_evaluation import pairs
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 
@@ -30,10 +30,10 @@ def run(
 ) -> Callable[[str], list[Result]]:
     """The stage for a model of a kind, on one split and one year of invented pairs."""
     sets = [
-        *similarity.judged_splits("stsb", "stsb", {"dev": pairs(1)}),
-        *similarity.judged_splits("sts12", "semeval", {"a": pairs(2), "b": pairs(3)}),
+        *judged_splits("stsb", "stsb", {"dev": pairs(1)}),
+        *judged_splits("sts12", "semeval", {"a": pairs(2), "b": pairs(3)}),
     ]
-    monkeypatch.setattr(sts, "judged_sets", lambda params, layout: sets)
+    monkeypatch.setattr(sts, "judged_sets", lambda *_: sets)
 
     def models(_: Params, name: str) -> Iterator[tuple[LanguageModel, int]]:
         yield random_model(name, small_corpus[0]), 11

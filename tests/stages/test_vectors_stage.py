@@ -1,24 +1,23 @@
-"""Word vectors from a file as the stage judges them: rows, coverage, and a file that knows no word."""
+"""Word vectors from a file as the stage judges them: rows, coverage, a file that knows no word, and the settings."""
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
-from pipeline import similarity
 from pipeline.layout import Layout
 from pipeline.settings import read_params
 from quartet.config.evaluation import VectorsEntry
+from quartet.config.loading import checked
 from quartet.errors import InputError
 from quartet.results import read_results
+from quartet.tasks.sts.evaluation import judged_splits
 from stages import vectors
-from tests.pipeline.test_similarity import pairs
+from tests.stages.world import evaluate_by
+from tests.tasks.sts.test_evaluation import pairs
 
 LINES = "river 1 0 2\nstone 0 1 0\na 1 1 0\ngreen 0 0 1\nhill 2 0 1\nrain 1 3 0\nold 0 2 2\nhay 1 0 0\n"
 
@@ -32,19 +31,11 @@ def settings(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespac
         **{field.name: getattr(found, field.name) for field in dataclasses.fields(found)},
     )
     params.vectors = {"glove": VectorsEntry(source="glove.txt", sha256=None, format="glove", lowercase=True)}
-    monkeypatch.setattr(vectors, "load", lambda: params)
-    monkeypatch.setattr(
-        vectors, "judged_sets", lambda *_: similarity.judged_splits("stsb", "stsb", {"dev": pairs(1)})
-    )
+    evaluate_by(params, monkeypatch)
+    monkeypatch.setattr(vectors, "judged_sets", lambda *_: judged_splits("stsb", "stsb", {"dev": pairs(1)}))
     monkeypatch.setattr(
         Layout, "vectors", lambda self, name: self.artifacts / "vectors" / name, raising=False
     )
-
-    @contextlib.contextmanager
-    def stage_run(*_: Any) -> Iterator[None]:
-        yield None
-
-    monkeypatch.setattr(vectors, "stage_run", stage_run)
     return params
 
 
@@ -70,3 +61,17 @@ def test_a_file_that_knows_no_word_of_the_sets_is_refused(settings: SimpleNamesp
     with pytest.raises(InputError, match=r"glove\.txt: has no vector for any word of the sets"):
         vectors.vectors("glove")
     assert not Layout(settings.experiment).rows("vectors", "glove").exists()
+
+
+def test_word_vectors_settings_are_checked() -> None:
+    good = {"source": "glove.txt", "sha256": None, "format": "glove", "lowercase": True}
+    found = checked(VectorsEntry, good, "params.yaml: vectors.glove")
+    assert (found.source, found.sha256) == ("glove.txt", None)
+    for change, reason in (
+        ({"format": "gensim"}, "format"),
+        ({"source": "https://example.org/glove.txt"}, "sha256 is needed for https"),
+        ({"format": "fasttext"}, "format"),
+        ({"lower": True}, "unknown key"),
+    ):
+        with pytest.raises(InputError, match=reason):
+            checked(VectorsEntry, {**good, **change}, "params.yaml: vectors.glove")

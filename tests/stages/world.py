@@ -16,7 +16,11 @@ from typing import Any
 
 import pytest
 
+from pipeline import evaluation
+from pipeline.evaluation import StageEvaluation
+from pipeline.judged_lists import judged_lists
 from pipeline.layout import MANIFEST, Layout
+from pipeline.params import Params
 from pipeline.settings import read_params
 from pipeline.tracking.stage import StageRun, Stopwatch
 from quartet.config.loading import read_yaml
@@ -25,6 +29,7 @@ from quartet.files import sha256, write_json
 from quartet.models.checkpoint import save_model
 from quartet.results import Result, read_results
 from quartet.scoring.language_model import LanguageModel
+from quartet.tasks.rerank import baselines
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.encoding import encode_corpus
 from quartet.text.tokenizer import TextTokenizer
@@ -155,14 +160,38 @@ class World:
     def start(self, stage: str, *arguments: str) -> None:
         """Run the script of a stage."""
         module = importlib.import_module(f"stages.{stage}")
-
-        @contextmanager
-        def no_run(*_: object, **__: object) -> Iterator[StageRun]:
-            yield StageRun(Stopwatch(LAYOUT, stage, "-".join(arguments)), None)
-
-        self.monkeypatch.setattr(module, "stage_run", no_run)
+        self.monkeypatch.setattr(
+            module if hasattr(module, "stage_run") else evaluation, "stage_run", unwatched
+        )
         names = {"combine": "combine_pairs", "compare": "compare_systems"}
         getattr(module, names.get(stage, stage))(*arguments)
+
+
+@contextmanager
+def unwatched(params: Any, stage: str, variant: str = "", **_: object) -> Iterator[StageRun]:
+    """In the place of `stage_run`: MLflow is told nothing, and no record is written."""
+    yield StageRun(Stopwatch(Layout(params.experiment), stage, variant), None)
+
+
+def evaluate_by(params: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the stages that evaluate have these settings, which need not be whole, and tell MLflow nothing."""
+    monkeypatch.setattr(evaluation, "load", lambda: params)
+    monkeypatch.setattr(evaluation, "stage_run", unwatched)
+
+
+def at_work(params: Params, table: str = "") -> StageEvaluation:
+    """A part of a stage at work, for its rows."""
+    layout = Layout(params.experiment)
+    return StageEvaluation(params, layout, table, StageRun(Stopwatch(layout, "none"), None))
+
+
+def first_pass_and_oracle(params: Params) -> list[Result]:
+    """The rows that ``baselines`` has of reranking."""
+    run = at_work(params)
+    for name in params.nbest:
+        splits = judged_lists(params, run.layout, name)
+        baselines.first_pass_and_oracle(run, name, splits, params.rerank.lengths)
+    return run.rows
 
 
 def values(rows: list[Result], table: str, metric: str) -> dict[tuple[str, str, str], float]:

@@ -18,7 +18,7 @@ from pipeline.params import Params
 from pipeline.settings import read_params, write
 from pipeline.tracking.runs import tell
 from pipeline.tracking.stage import stage_run
-from quartet.results import Measure, Result, rows_of, write_results
+from quartet.results import EvaluatedSystem, Measure, Result, write_results
 from tests.pipeline.tracking.test_models import train
 from tests.small_corpus import encode_small
 
@@ -42,16 +42,12 @@ def numbers(number: int) -> dict[str, float]:
 def rows(params: Params, number: int) -> list[Result]:
     """A person's results."""
     measures = {name.rpartition("/")[2]: Measure(value, 1) for name, value in numbers(number).items()}
-    return rows_of(
+    return EvaluatedSystem(MODEL, "cpu", "made-up", 1).rows(
         {"wer": Measure(0.125 * (number + 1), 100), **measures},
         experiment=params.experiment,
         table="rerank",
-        model=MODEL,
         dataset=LISTS,
         split="test",
-        device="cpu",
-        scale="made-up",
-        seed=1,
     )
 
 

@@ -14,50 +14,56 @@ from torch import Tensor, nn
 
 from quartet.errors import InputError
 from quartet.recognise.training import TranslationModule
+from quartet.tasks.classification import tuning as classification
+from quartet.tasks.glue import tuning as glue
+from quartet.tasks.nli import tuning as nli
+from quartet.tasks.race import tuning as race
+from quartet.tasks.squad import tuning as squad
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training import finetune, glue_model, multiple_choice, siamese, span_qa
 from quartet.training.divergence import FIRST, DivergenceWatch, WatchedModule
 from quartet.training.module import PretrainingModule
 from quartet.training.tuning import TaskModel, TuningSettings
 from tests.data.test_passages import full_stops
 from tests.recognise import toy
 from tests.scoring.test_language_model import random_model
-from tests.training import test_multiple_choice, test_siamese, test_span_qa
+from tests.tasks.nli import test_tuning as nli_toy
+from tests.tasks.race import test_tuning as race_toy
+from tests.tasks.squad import test_tuning as squad_toy
 from tests.training.test_fit import train
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 SETTINGS = TuningSettings(epochs=2, batch_size=4, learning_rate=1e-3, warmup=0.1, seed=1)
-TEXTS = [text for text, _, _ in test_siamese.toy(12, 1)]
+TEXTS = [text for text, _, _ in nli_toy.toy(12, 1)]
 
 
 def classify(model: Any) -> None:
-    finetune.fit_predict(model, TEXTS, [0, 1] * 6, TEXTS, SETTINGS)
+    classification.fit_predict(model, TEXTS, [0, 1] * 6, TEXTS, SETTINGS)
 
 
 def compare(model: Any) -> None:
-    siamese.tune_siamese(model, test_siamese.toy(12, 1), 3, SETTINGS)
+    nli.tune_siamese(model, nli_toy.toy(12, 1), 3, SETTINGS)
 
 
 def find(model: Any) -> None:
-    windows, _ = span_qa.question_windows(
-        model, test_span_qa.toy(12, 1), span_qa.SpanReading(max_length=64), full_stops
+    windows, _ = squad.question_windows(
+        model, squad_toy.toy(12, 1), squad.SpanReading(max_length=64), full_stops
     )
-    span_qa.tuned_reader(model, windows[:12], SETTINGS)
+    squad.tuned_reader(model, windows[:12], SETTINGS)
 
 
 def choose(model: Any) -> None:
-    questions, _ = multiple_choice.read_choices(model, test_multiple_choice.toy(12, 1), 64, full_stops)
-    multiple_choice.tuned_chooser(model, questions, SETTINGS)
+    questions, _ = race.read_choices(model, race_toy.toy(12, 1), 64, full_stops)
+    race.tuned_chooser(model, questions, SETTINGS)
 
 
 def label(model: Any) -> None:
     rows = [(row, 1.0) for example in _choices(model) for row in example.rows(1, 2)[:1]]
-    glue_model.fine_tune(model, 2, rows, {}, SETTINGS, "mean", ())
+    glue.fine_tune(model, 2, rows, {}, SETTINGS, "mean", ())
 
 
 def _choices(model: Any) -> Any:
-    return multiple_choice.read_choices(model, test_multiple_choice.toy(12, 1), 64, full_stops)[0]
+    return race.read_choices(model, race_toy.toy(12, 1), 64, full_stops)[0]
 
 
 TUNINGS: list[Callable[[Any], None]] = [classify, compare, find, choose, label]

@@ -8,15 +8,15 @@ import pytest
 import torch
 
 from quartet.data.batch import one_of_few
+from quartet.tasks.nli.tuning import SiameseModel
+from quartet.tasks.squad.tuning import SpanModel, question_windows
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.siamese import SiameseModel
-from quartet.training.span_qa import SpanModel, question_windows
 from quartet.training.tuning import LENGTHS
 from tests.data.test_passages import full_stops
 from tests.models.shapes import KINDS
 from tests.scoring.test_language_model import random_model
-from tests.training.test_span_qa import READING, toy
+from tests.tasks.squad.test_tuning import READING, toy
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 

@@ -25,23 +25,24 @@ from quartet.objectives import OBJECTIVES
 from quartet.recognise.parallel_text import PairSource, encode_pairs
 from quartet.recognise.training import TranslationModule
 from quartet.recognise.translation import build
+from quartet.tasks.classification.tuning import _Classifier
+from quartet.tasks.glue.tuning import GlueModel
+from quartet.tasks.nli.tuning import SiameseModel
+from quartet.tasks.race.tuning import MultipleChoiceModel, read_choices
+from quartet.tasks.squad.tuning import SpanModel, question_windows
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import randomness
 from quartet.training.distributed import Machine
 from quartet.training.divergence import SEEN_TOGETHER, WatchedModule
-from quartet.training.finetune import _Classifier
-from quartet.training.glue_model import GlueModel
 from quartet.training.module import PretrainingModule
-from quartet.training.multiple_choice import MultipleChoiceModel, read_choices
-from quartet.training.siamese import SiameseModel
-from quartet.training.span_qa import SpanModel, question_windows
 from quartet.training.tuning import TaskModel, _TuningModule
 from tests.data.test_passages import full_stops
 from tests.models.shapes import VARIANTS, small
 from tests.recognise import toy
 from tests.scoring.test_language_model import random_model
-from tests.training import test_multiple_choice, test_span_qa
+from tests.tasks.race import test_tuning as race_toy
+from tests.tasks.squad import test_tuning as squad_toy
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 CONFIG = TrainingConfig(steps=200, batch_size=8, learning_rate=1e-3)
@@ -187,13 +188,13 @@ def scores(corpus: Small, kind: str) -> tuple[TaskModel[Any, Any], list[Any]]:
 
 def questions(corpus: Small, kind: str) -> tuple[TaskModel[Any, Any], list[Any]]:
     model = random_model(kind, corpus[0], max_length=64)
-    windows, _ = question_windows(model, test_span_qa.toy(4, 1), test_span_qa.READING, full_stops)
+    windows, _ = question_windows(model, squad_toy.toy(4, 1), squad_toy.READING, full_stops)
     return SpanModel(model), windows
 
 
 def choices(corpus: Small, kind: str) -> tuple[TaskModel[Any, Any], list[Any]]:
     model = random_model(kind, corpus[0], max_length=64)
-    return MultipleChoiceModel(model), read_choices(model, test_multiple_choice.toy(4, 1), 64, full_stops)[0]
+    return MultipleChoiceModel(model), read_choices(model, race_toy.toy(4, 1), 64, full_stops)[0]
 
 
 @pytest.mark.parametrize("kind", ["unilm", "bilm", "tta", "segabert"])

@@ -18,12 +18,12 @@ from quartet.models.architectures import build
 from quartet.models.network import Network
 from quartet.objectives.base import LabelledBatch
 from quartet.objectives.lae import LanguageAutoencoding
+from quartet.tasks.nli.tuning import tune_siamese
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.fit import TrainedNetwork, fit
 from quartet.training.optim import build_optimiser
 from quartet.training.randomness import rows
-from quartet.training.siamese import tune_siamese
 from quartet.training.tuning import TuningSettings
 from tests.models.shapes import KINDS, VOCABULARY, small
 from tests.scoring.test_language_model import random_model

@@ -17,11 +17,11 @@ from quartet.data.batch import Batch
 from quartet.models.network import Memory, Network
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED, LabelledBatch
+from quartet.tasks.nli.tuning import SiameseModel, tune_siamese
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer
 from quartet.training import randomness
 from quartet.training.fit import TrainedNetwork, fit
-from quartet.training.siamese import SiameseModel, tune_siamese
 from quartet.training.tuning import TuningSettings
 from tests.models.shapes import KINDS, small
 from tests.scoring.test_language_model import random_model

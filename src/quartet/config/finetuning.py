@@ -127,7 +127,7 @@ class GlueSettings(GlueProtocol):
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
 class NliSettings:
-    """Siamese fine-tuning on entailment, see :mod:`quartet.training.siamese`.
+    """Siamese fine-tuning on entailment, see :mod:`quartet.tasks.nli.tuning`.
 
     Attributes:
         sets: the entries of ``tasks:`` of kind nli whose train files are read, one after the other.

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from quartet.report.drawing import WIDTH, save, style
-from quartet.tasks.attention import DocumentAttention
+from quartet.tasks.attention.maps import DocumentAttention
 
 #: Boundaries have a colour that stands out from all colours of the map.
 PARAGRAPH: dict[str, Any] = {"color": "#FF7F2A", "linewidth": 1.6, "linestyle": "-"}

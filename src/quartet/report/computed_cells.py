@@ -1,4 +1,4 @@
-"""What stands in tables without being a stored figure: cells, notes and blocks, by the names that sections.yaml has."""
+"""What stands in tables without being a stored figure: cells, notes and blocks, by the names that sections have."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ def readings(report: Report, table: str, spec: FindingSpec) -> Iterator[str]:
             yield f"{words}: {'; '.join(parts)}."
 
 
-#: By the name that sections.yaml has.
+#: By the name that a section has.
 RULES: dict[str, Callable[[Report, str, FindingSpec], Iterator[str]]] = {
     "best": best,
     "pairs": pairs,

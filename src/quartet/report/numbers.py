@@ -71,7 +71,7 @@ def coverage(number: float) -> str:
     return count(number) if number > 1 else f"{100 * number:.0f} %"
 
 
-#: The formats by the names that sections.yaml has.
+#: The formats by the names that sections have.
 FORMATS: dict[str, Number] = {
     "one": points,
     "two": wer,

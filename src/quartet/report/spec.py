@@ -1,4 +1,7 @@
-"""The report's sections as data: sections.yaml, typed. A new table is an entry there."""
+"""The report's sections as data, typed: those of a task in its folder's report.yaml, the others in sections.yaml.
+
+A new table is an entry there.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,9 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from pydantic import ConfigDict, TypeAdapter
+
+#: In the folder of a task: what the report says of it. `quartet.code` counts it for the report alone.
+SECTIONS = "report.yaml"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +164,7 @@ class SectionSpec:
 
     Attributes:
         title: its heading.
+        order: its place in the report, by rising numbers.
         intro: what a reader must know.
         interval: what [low, high] are; "" where they have none.
         body: its tables and blocks, in order.
@@ -168,6 +175,7 @@ class SectionSpec:
     """
 
     title: str
+    order: int
     intro: str
     interval: str = ""
     body: tuple[TableSpec | BlockSpec, ...]
@@ -188,10 +196,19 @@ def fill(text: str, values: dict[str, str]) -> str:
 
 @cache
 def sections() -> dict[str, SectionSpec]:
-    """The sections by the table of results that each shows, in the order of the report; read once."""
+    """The sections by the table of results that each shows, in the order of the report; read once.
+
+    The keys that begin with _ are parts that several entries of a file share.
+    """
     from ruamel.yaml import YAML
 
-    text = files("quartet.report").joinpath("sections.yaml").read_text(encoding="utf-8")
-    raw: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
+    tasks = sorted(files("quartet.tasks").iterdir(), key=lambda folder: folder.name)
     adapter = TypeAdapter(dict[str, SectionSpec])
-    return adapter.validate_python({name: entry for name, entry in raw.items() if not name.startswith("_")})
+    found: dict[str, SectionSpec] = {}
+    for file in (files("quartet.report") / "sections.yaml", *(folder / SECTIONS for folder in tasks)):
+        if file.is_file():
+            raw: dict[str, Any] = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+            found |= adapter.validate_python(
+                {name: entry for name, entry in raw.items() if not name.startswith("_")}
+            )
+    return dict(sorted(found.items(), key=lambda item: item[1].order))

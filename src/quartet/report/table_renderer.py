@@ -1,4 +1,4 @@
-"""One renderer of all tables of sections.yaml: it knows no task by name."""
+"""One renderer of all tables of the sections: it knows no task by name."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from safetensors import SafetensorError
@@ -14,20 +15,20 @@ from safetensors.torch import load_file, save_file
 
 from quartet import code
 from quartet.errors import InputError
-from quartet.files import atomic_path
+from quartet.files import atomic_path, keep_only
 from quartet.training.tuning import TaskModel
 
 #: What reads the examples of a tuning and what judges it. Neither decides the weights beside the examples.
 EVALUATION = ("quartet.tasks", "quartet.statistics")
 
 
-def tuning_code(module: str) -> str:
-    """A name for the code that decides what a tuning of `module` does, to be part of the name of what is kept of it.
+def tuning_code(*modules: str) -> str:
+    """A name for the code that decides what a tuning of these modules does, part of the name of what is kept of it.
 
-    Readers of sets and measures are left out, so that a changed evaluation tunes nothing again: whoever keeps a tuning
-    names it by its examples too, as they reach the training.
+    Of a task's own modules those count that are named. Readers of sets and measures are left out, so that a changed
+    evaluation tunes nothing again: whoever keeps a tuning names it by its examples too, as they reach the training.
     """
-    return code.fingerprint(module, without=EVALUATION)
+    return code.fingerprint(*modules, without=EVALUATION)
 
 
 def tuning_name(module: str, settings: Mapping[str, Any], examples: Iterable[Any], *others: object) -> str:
@@ -43,6 +44,35 @@ def tuning_name(module: str, settings: Mapping[str, Any], examples: Iterable[Any
     for example in examples:
         digest.update(json.dumps(dataclasses.astuple(example)).encode())
     return digest.hexdigest()[:16]
+
+
+class KeptTunings:
+    """What an evaluation keeps of its tunings, so that a changed evaluation does not tune again.
+
+    When the block ends without an error, what it did not ask for (of earlier settings or code) is removed.
+
+    Args:
+        folder: where those of a seed are kept.
+    """
+
+    def __init__(self, folder: Callable[[int], Path]) -> None:
+        self._folder = folder
+        self._asked: list[Path] = []
+
+    def path(self, seed: int, *parts: str) -> Path:
+        """The file or folder of a tuning, by its name and the folders above it."""
+        path = self._folder(seed).joinpath(*parts)
+        self._asked.append(path)
+        return path
+
+    def __enter__(self) -> KeptTunings:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            keep_only(self._asked)
 
 
 def load_or_train(task: TaskModel[Any, Any], path: Path | None, train: Callable[[], None]) -> bool:

@@ -20,7 +20,7 @@ from pipeline.tracking.runs import tell
 from pipeline.tracking.stage import stage_run
 from pipeline.tracking.summary import earlier_name, settings_of
 from quartet.files import write_json
-from quartet.results import Measure, Result, rows_of, write_results
+from quartet.results import EvaluatedSystem, Measure, Result, write_results
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.named import named
@@ -129,8 +129,8 @@ def row(
 ) -> list[Result]:
     """One figure with its interval."""
     measure = {metric: Measure(value, 100, value - 0.1, value + 0.1)}
-    names = {"table": table, **named(system), "dataset": dataset, "split": split}
-    return rows_of(measure, experiment=params.experiment, device="cpu", scale="s", seed=seed, **names)
+    evaluated = EvaluatedSystem(**named(system), device="cpu", scale="s", seed=seed)
+    return evaluated.rows(measure, experiment=params.experiment, table=table, dataset=dataset, split=split)
 
 
 def rows_in_mlflow(params: Params) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quartet.training.multiple_choice import choose, read_choices, tuned_chooser
+from quartet.tasks.race.tuning import choose, read_choices, tuned_chooser
 from quartet.training.tuning import TuningSettings
 from tests.data.test_passages import full_stops
 from tests.scoring.test_language_model import random_model
-from tests.training.test_multiple_choice import Small, question, toy
+from tests.tasks.race.test_tuning import Small, question, toy
 
 SETTINGS = TuningSettings(epochs=8, batch_size=16, learning_rate=3e-3, warmup=0.1, seed=1)
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from quartet.config.finetuning import Pooling
-from tests.training.test_glue_model import Small, accuracy, model_of, toy
+from tests.tasks.glue.test_search import accuracy
+from tests.tasks.glue.test_tuning import Small, model_of, toy
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from quartet.training.siamese import LabelledPair, tune_siamese
+from quartet.tasks.nli.tuning import LabelledPair, tune_siamese
 from tests.scoring.test_language_model import random_model
-from tests.training.test_siamese import SETTINGS, Small, toy
+from tests.tasks.nli.test_tuning import SETTINGS, Small, toy
 
 
 @pytest.mark.parametrize("kind", ["segabert", "tta", "unilm"])

@@ -11,20 +11,32 @@ from pathlib import Path
 
 from tests.imports import ROOT
 
+UNUSED = "def unused() -> None: ...\n\n\n"
+EVERY = {"nli", "glue", "squad", "race"}
 #: What is edited -> old text, new text, and whose names change. `LanguageModel.batch` makes the batches of a tuning,
-#: the tokenizer the ids of GLUE's texts.
+#: the tokenizer the ids of GLUE's texts. Of a task's own modules those count that tune; GLUE's search trains, too.
 EDITS = {
-    "scoring/language_model.py": ("def batch", "def unused() -> None: ...\n\n    def batch", {"nli", "glue"}),
-    "text/tokenizer.py": ("def save", "def unused(self) -> None: ...\n\n    def save", {"nli", "glue"}),
-    "statistics/correlation.py": ('"""', '"""Reworded: ', set()),
+    "scoring/language_model.py": ("def batch", "def unused() -> None: ...\n\n    def batch", EVERY),
+    "text/tokenizer.py": ("def save", "def unused(self) -> None: ...\n\n    def save", EVERY),
+    "training/tuning.py": ("def tune(", f"{UNUSED}def tune(", EVERY),
+    "tasks/glue/tuning.py": ("def fine_tune", f"{UNUSED}def fine_tune", {"glue"}),
+    "tasks/glue/search.py": ("def search", f"{UNUSED}def search", {"glue"}),
+    "tasks/nli/tuning.py": ("def tune_siamese", f"{UNUSED}def tune_siamese", {"nli"}),
+    "tasks/squad/tuning.py": ("def tuned_reader", f"{UNUSED}def tuned_reader", {"squad"}),
+    "tasks/race/tuning.py": ("def tuned_chooser", f"{UNUSED}def tuned_chooser", {"race"}),
+    "tasks/squad/metrics.py": ("def squad_measures", f"{UNUSED}def squad_measures", set()),
+    "tasks/glue/metrics.py": ("def glue_measures", f"{UNUSED}def glue_measures", set()),
+    "tasks/nli/evaluation.py": ("def evaluate", f"{UNUSED}def evaluate", set()),
+    "tasks/race/data.py": ("@dataclass", f"{UNUSED}@dataclass", set()),
+    "statistics/correlation.py": ("def correlations", f"{UNUSED}def correlations", set()),
 }
-#: Prints the names of a tuning on entailment and of one on GLUE: as the code is, and after each edit on its own.
+#: Prints the names of a tuning for each task: as the code is, and after each edit on its own.
 NAMES = """
 import json, pathlib, sys, types
 import quartet
 from quartet import code
 from quartet.config.finetuning import GlueProtocol
-from quartet.training.glue_search import fingerprint as glue
+from quartet.tasks.glue.search import fingerprint as glue
 from quartet.training.tuned_weights import tuning_name
 model = types.SimpleNamespace(fingerprint="m")
 examples = types.SimpleNamespace(format="rte", train=[], others={})
@@ -32,8 +44,10 @@ examples = types.SimpleNamespace(format="rte", train=[], others={})
 def names():
     for function in vars(code).values():  # what is remembered of the modules before
         getattr(function, "cache_clear", lambda: None)()
-    nli = tuning_name("quartet.training.siamese", {}, [], "m", 1)
-    return {"nli": nli, "glue": glue(model, examples, GlueProtocol(seeds=(1,)))}
+    weights = {
+        task: tuning_name(f"quartet.tasks.{task}.tuning", {}, [], "m", 1) for task in ("nli", "squad", "race")
+    }
+    return {**weights, "glue": glue(model, examples, GlueProtocol(seeds=(1,)))}
 
 found = {"": names()}
 for name, old, new in json.loads(sys.argv[1]):

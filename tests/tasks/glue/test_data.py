@@ -12,9 +12,10 @@ import pyarrow.parquet
 import pytest
 
 from quartet.errors import InputError
-from quartet.tasks.glue.data import FORMATS, TASKS, GlueExample, read_glue
+from quartet.tasks.glue.data import FORMATS, TASKS, GlueExample, glue_set, read_glue
 from quartet.tasks.judged_texts import BROKEN
 from tests.shared_data import shared
+from tests.tasks.glue.test_metrics import example
 from tests.tasks.sts.test_data import passed_over
 
 RTE = "index\tsentence1\tsentence2\tlabel\n"
@@ -216,3 +217,31 @@ def test_the_published_labels() -> None:
     assert quora == {"1": 5000, "0": 5000}
     stsb = [one.score for one in read_glue(shared("sts/stsb/dev.csv"), "stsb")]
     assert len(stsb) == 1500 and min(map(float, filter(None, stsb))) > 0
+
+
+def test_a_set_needs_labels_to_train_and_to_choose_by() -> None:
+    known, hidden = [example("a", "b", "1")] * 20, [example("a", "b", None)] * 3
+    found = glue_set("rte", {"train": known, "dev": known[:5], "test": hidden}, 0)
+    assert (len(found.train), found.available, found.dev, list(found.others)) == (
+        20,
+        20,
+        "dev",
+        ["dev", "test"],
+    )
+    for splits in ({"train": hidden, "dev": known}, {"train": known}, {"train": known, "dev": hidden}):
+        with pytest.raises(InputError, match=r"tasks\.rte: no labelled split"):
+            glue_set("rte", splits, 0, "params.yaml: tasks.rte")
+    mnli = glue_set("mnli", {"train": known, "dev_mismatched": known, "dev_matched": known}, 0)
+    assert mnli.dev == "dev_matched"
+
+
+def test_a_limit_draws_the_same_examples_and_repeats_are_counted() -> None:
+    train = [example(f"text {number}", None, "1") for number in range(50)]
+    dev = [example("text 3", None, "0"), example("text 99", None, "0")]
+    found = glue_set("cola", {"train": train, "dev": dev}, 10)
+    assert (len(found.train), found.available) == (10, 50)
+    assert found == glue_set("cola", {"train": train, "dev": dev}, 10)
+    assert [train.index(one) for one in found.train] == sorted(train.index(one) for one in found.train)
+    assert found.train != train[:10], "drawn, not cut off"
+    whole = glue_set("cola", {"train": train, "dev": dev}, 0)
+    assert whole.repeated("dev") == 1

@@ -1,4 +1,4 @@
-"""GLUE's metrics: scikit-learn's and scipy's values, the formulas by hand, intervals, and the two baselines."""
+"""GLUE's metrics: scikit-learn's and scipy's values, the formulas by hand, and intervals."""
 
 from __future__ import annotations
 
@@ -9,17 +9,9 @@ import pytest
 from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import f1_score, matthews_corrcoef
 
-from quartet.errors import InputError
 from quartet.statistics.intervals import Floats
-from quartet.tasks.glue.data import TASKS, GlueExample, glue_set
-from quartet.tasks.glue.metrics import (
-    bag_of_words,
-    glue_measures,
-    gold_of,
-    majority,
-    overall,
-    values,
-)
+from quartet.tasks.glue.data import TASKS, GlueExample
+from quartet.tasks.glue.metrics import glue_measures, gold_of, overall, values
 
 #: 4 right 1s, 3 right 0s, 2 wrong 1s, 1 wrong 0.
 GOLD = np.array([1.0, 1, 1, 1, 0, 0, 0, 0, 0, 1])
@@ -92,53 +84,6 @@ def test_labels_become_their_numbers() -> None:
     assert gold_of(TASKS["stsb"], [example("a", "b", None, 2.5)]).tolist() == [2.5]
     with pytest.raises(ValueError, match="hidden"):
         gold_of(TASKS["mnli"], [example("a", "b", None)])
-
-
-def test_majority() -> None:
-    train = [example("a", None, label) for label in ("1", "0", "0", "1", "1")]
-    assert majority(TASKS["cola"], train, train[:2]).tolist() == [1, 1]
-    assert majority(TASKS["cola"], train[:2], train[:2]).tolist() == [0, 0], "of equal ones the first"
-    scored = [example("a", "b", None, score) for score in (1.0, 4.0)]
-    assert majority(TASKS["stsb"], scored, scored[:1]).tolist() == [2.5]
-
-
-def test_a_bag_of_words_tells_what_both_texts_have_from_what_one_has() -> None:
-    pairs = [("red", "red", "1"), ("red", "blue", "0"), ("blue", "blue", "1"), ("blue", "red", "0")] * 5
-    train = [example(*pair) for pair in pairs]
-    assert bag_of_words(TASKS["mrpc"], train, train[:4]).tolist() == [1, 0, 1, 0]
-    scored = [example("good", "good", None, 5.0), example("bad", "good", None, 0.0)] * 5
-    high, low = bag_of_words(TASKS["stsb"], scored, scored[:2])
-    assert high > 4 > 1 > low
-    single = [example("good", None, "1"), example("bad", None, "0")] * 5
-    assert bag_of_words(TASKS["sst2"], single, single[:2]).tolist() == [1, 0]
-
-
-def test_a_set_needs_labels_to_train_and_to_choose_by() -> None:
-    known, hidden = [example("a", "b", "1")] * 20, [example("a", "b", None)] * 3
-    found = glue_set("rte", {"train": known, "dev": known[:5], "test": hidden}, 0)
-    assert (len(found.train), found.available, found.dev, list(found.others)) == (
-        20,
-        20,
-        "dev",
-        ["dev", "test"],
-    )
-    for splits in ({"train": hidden, "dev": known}, {"train": known}, {"train": known, "dev": hidden}):
-        with pytest.raises(InputError, match=r"tasks\.rte: no labelled split"):
-            glue_set("rte", splits, 0, "params.yaml: tasks.rte")
-    mnli = glue_set("mnli", {"train": known, "dev_mismatched": known, "dev_matched": known}, 0)
-    assert mnli.dev == "dev_matched"
-
-
-def test_a_limit_draws_the_same_examples_and_repeats_are_counted() -> None:
-    train = [example(f"text {number}", None, "1") for number in range(50)]
-    dev = [example("text 3", None, "0"), example("text 99", None, "0")]
-    found = glue_set("cola", {"train": train, "dev": dev}, 10)
-    assert (len(found.train), found.available) == (10, 50)
-    assert found == glue_set("cola", {"train": train, "dev": dev}, 10)
-    assert [train.index(one) for one in found.train] == sorted(train.index(one) for one in found.train)
-    assert found.train != train[:10], "drawn, not cut off"
-    whole = glue_set("cola", {"train": train, "dev": dev}, 0)
-    assert whole.repeated("dev") == 1
 
 
 def test_intervals_of_accuracy_are_wilsons() -> None:

@@ -1,4 +1,4 @@
-"""Entailment: accuracy over pairs, its interval over premises, two labels, and the baselines."""
+"""Entailment: accuracy over pairs, its interval over premises, and two labels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from quartet.tasks.nli.data import LABELS, NliPair
-from quartet.tasks.nli.metrics import accuracy, baseline
+from quartet.tasks.nli.metrics import accuracy
 
 
 def test_the_share_of_right_labels() -> None:
@@ -42,12 +42,3 @@ def test_pairs_of_one_premise_are_drawn_together() -> None:
 def test_neutral_and_contradiction_are_no_entailment() -> None:
     pairs = [NliPair("a", "b", "non-entailment")] * 2 + [NliPair("c", "d", "entailment")] * 2
     assert accuracy(pairs, ["neutral", "contradiction", "entailment", "neutral"], 100, 1).value == 0.75
-
-
-def test_baselines_learn_from_the_training_pairs_alone() -> None:
-    train = [NliPair("it rains", "no no", "contradiction")] * 3 + [
-        NliPair("it rains", "yes", "entailment")
-    ] * 2
-    tested = [NliPair("the sun", "yes yes", "entailment"), NliPair("the sun", "no", "neutral")]
-    assert baseline("majority", train, tested) == ["contradiction"] * 2
-    assert baseline("bag-of-words", train, tested) == ["entailment", "contradiction"]

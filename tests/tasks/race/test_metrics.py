@@ -1,4 +1,4 @@
-"""Accuracy on multiple choice, by level, and the baselines that read no passage."""
+"""Accuracy on multiple choice, by level."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from quartet.tasks.race.data import ChoiceQuestion, SchoolLevel
-from quartet.tasks.race.metrics import bag_of_words, majority, race_measures, write_choices
+from quartet.tasks.race.metrics import race_measures, write_choices
 
 
 def question(
@@ -43,18 +43,6 @@ def test_passages_are_drawn_whole() -> None:
     measure = race_measures(questions, [0] * 50 + [1] * 50, samples=4000, seed=1)["all"]
     # of ten fair coins, at most 1 or at least 9 heads are 1.07 % each, more than the 0.86 % beyond an end
     assert (measure.value, measure.ci_low, measure.ci_high) == (0.5, 0.1, 0.9)
-
-
-def test_baselines() -> None:
-    train = [question("high1", number, number % 2) for number in range(5)]
-    assert majority(train, train) == [0] * 5
-    telling = [
-        question(
-            "high2", number, answer, tuple("yes" if place == answer else f"no {place}" for place in range(4))
-        )
-        for number, answer in enumerate([3, 1, 0, 2, 2, 1, 0, 3])
-    ]
-    assert bag_of_words(telling[:6], telling[6:]) == [0, 3]
 
 
 def test_choices_are_written_as_letters(tmp_path: Path) -> None:

@@ -1,94 +1,13 @@
-"""Classification of a small labelled set by cross-validation: the folds, two baselines, accuracy and F1.
-
-Every text is predicted once, by a system that was trained on the other folds. What is compared is a callable
-``fit_predict(train, texts) -> labels``: a baseline here, a fine-tuned model elsewhere. It never sees the test
-labels.
-"""
+"""Accuracy and F1 of labelled texts."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from quartet.errors import InputError
 from quartet.results import Measure
 from quartet.statistics.intervals import Floats, bootstrap_measure, wilson
-from quartet.tasks.classification.data import LabelledText
-
-FitPredict = Callable[[Sequence[LabelledText], Sequence[str]], Sequence[str]]
-
-
-def stratified_folds(labels: Sequence[str], folds: int, seed: int) -> list[NDArray[np.int64]]:
-    """The indices of each fold's test items, ascending; every fold has about the same share of each label.
-
-    The same labels, number and seed give the same folds, so that systems are compared on the same ones.
-
-    Raises:
-        InputError: there are fewer than two folds, or a label has fewer items than there are folds.
-    """
-    from sklearn.model_selection import StratifiedKFold  # half a second of imports, needed here only
-
-    rarest = min(Counter(labels).values(), default=0)
-    if not 2 <= folds <= rarest:
-        raise InputError(
-            "folds", f"{folds} asked for, but the rarest label has {rarest} items", "2 to that many"
-        )
-    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    return [test.astype(np.int64) for _, test in splitter.split(np.zeros(len(labels)), list(labels))]
-
-
-def cross_validate(
-    examples: Sequence[LabelledText], fit_predict: FitPredict, folds: int, seed: int
-) -> list[str]:
-    """The predicted label of every example, each predicted by a system trained on the other folds.
-
-    Args:
-        examples: the whole set.
-        fit_predict: called once a fold with the training examples and the test texts.
-        folds: their number.
-        seed: of the shuffle that makes them, see `stratified_folds`.
-
-    Raises:
-        ValueError: `fit_predict` gave another number of labels, or a label that the set does not have.
-    """
-    labels = [example.label for example in examples]
-    predicted = [""] * len(examples)
-    for test in stratified_folds(labels, folds, seed):
-        held_out = set(test.tolist())
-        train = [example for index, example in enumerate(examples) if index not in held_out]
-        answers = fit_predict(train, [examples[index].text for index in test])
-        if len(answers) != len(test):
-            raise ValueError(f"{len(answers)} labels for {len(test)} texts")
-        for index, answer in zip(test, answers, strict=True):
-            predicted[index] = answer
-    unknown = set(predicted) - set(labels)
-    if unknown:
-        raise ValueError(f"predicted labels that the set does not have: {sorted(unknown)}")
-    return predicted
-
-
-def majority(train: Sequence[LabelledText], texts: Sequence[str]) -> list[str]:
-    """The baseline that always answers the most frequent training label; of equal ones the first by name."""
-    counts = Counter(example.label for example in train)
-    answer = min(counts, key=lambda label: (-counts[label], label))
-    return [answer] * len(texts)
-
-
-def bag_of_words(train: Sequence[LabelledText], texts: Sequence[str]) -> list[str]:
-    """The baseline of counts of white-space words and logistic regression (scikit-learn's L2 with C = 1)."""
-    from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.linear_model import LogisticRegression
-
-    vectorizer = CountVectorizer(lowercase=True, tokenizer=str.split, token_pattern=None)
-    features = vectorizer.fit_transform([example.text for example in train])
-    classifier = LogisticRegression(max_iter=1000).fit(features, [example.label for example in train])
-    return [str(label) for label in classifier.predict(vectorizer.transform(texts))]
-
-
-BASELINES: dict[str, FitPredict] = {"majority": majority, "bag-of-words": bag_of_words}
 
 
 def classification_measures(

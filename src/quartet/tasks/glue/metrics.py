@@ -6,7 +6,6 @@ Predictions are numbers: the index of a label in the task's `labels`, or STS-B's
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -84,44 +83,6 @@ def glue_measures(
     if "accuracy" in found:
         intervals["accuracy"] = wilson(int((gold == predicted).sum()), n)
     return {metric: intervals[metric] for metric in found}
-
-
-def majority(task: GlueTask, train: Sequence[GlueExample], tested: Sequence[GlueExample]) -> Floats:
-    """The most frequent label, of equal ones the first; STS-B's mean score."""
-    gold = gold_of(task, train)
-    if task.regression:
-        return np.full(len(tested), gold.mean())
-    counts = Counter(gold.tolist())
-    return np.full(len(tested), min(counts, key=lambda label: (-counts[label], label)))
-
-
-def bag_of_words(task: GlueTask, train: Sequence[GlueExample], tested: Sequence[GlueExample]) -> Floats:
-    """Counts of lower-case white-space words and logistic regression (scikit-learn's L2, C = 1; STS-B: ridge, 1).
-
-    A pair has three kinds of words: those of its first text, of its second, and those that both have.
-    """
-    from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.linear_model import LogisticRegression, Ridge
-
-    vectorizer = CountVectorizer(analyzer=_words)
-    features = vectorizer.fit_transform(train)
-    model = Ridge() if task.regression else LogisticRegression(max_iter=1000)
-    fitted = model.fit(features, gold_of(task, train))
-    predicted: Floats = np.asarray(fitted.predict(vectorizer.transform(tested)), dtype=np.float64)
-    return predicted
-
-
-#: What gives predictions without a language model, by name.
-BASELINES = {"majority": majority, "bag-of-words": bag_of_words}
-
-
-def _words(example: GlueExample) -> list[str]:
-    first = example.first.lower().split()
-    if example.second is None:
-        return first
-    second = example.second.lower().split()
-    both = set(first) & set(second)
-    return [f"1 {word}" for word in first] + [f"2 {word}" for word in second] + [f"3 {word}" for word in both]
 
 
 def _correlation(metric: str, gold: Floats, predicted: Floats) -> float:

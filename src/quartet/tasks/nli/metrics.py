@@ -8,8 +8,6 @@ import numpy as np
 
 from quartet.results import Measure
 from quartet.statistics.intervals import Floats, bootstrap_measure
-from quartet.tasks.glue.data import TASKS, GlueExample
-from quartet.tasks.glue.metrics import BASELINES
 from quartet.tasks.nli.data import LABELS, TWO_LABELS, NliPair
 
 #: The sets on which Table 5 of the Segatron paper judges tuned encoders, by their names in params.yaml; their mean.
@@ -50,18 +48,3 @@ def accuracy(pairs: Sequence[NliPair], predicted: Sequence[str], samples: int, s
 def as_two(label: str) -> str:
     """One of the three labels as one of the two of HANS."""
     return TWO_LABELS[0] if label == LABELS[0] else TWO_LABELS[1]
-
-
-def baseline(name: str, train: Sequence[NliPair], pairs: Sequence[NliPair]) -> list[str]:
-    """The labels that a system without a language model gives: one of :data:`quartet.tasks.glue.metrics.BASELINES`.
-
-    Args:
-        train: with the three labels.
-    """
-    task = TASKS["mnli"]
-    fitted = BASELINES[name](task, _as_glue(train), _as_glue(pairs))
-    return [task.labels[int(index)] for index in fitted]
-
-
-def _as_glue(pairs: Sequence[NliPair]) -> list[GlueExample]:
-    return [GlueExample(index, pair.premise, pair.hypothesis, pair.label) for index, pair in enumerate(pairs)]

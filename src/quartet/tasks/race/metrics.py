@@ -1,19 +1,20 @@
-"""Accuracy on questions of four options (RACE), by level, and two baselines that read no passage.
+"""Accuracy on questions of four options (RACE), by level.
 
 Intervals draw passages, each with all of its questions, which share its text and are no independent items.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from quartet.files import write_json
-from quartet.results import Measure
+from quartet.results import EvaluatedSystem, Measure
 from quartet.statistics.intervals import Floats, bootstrap_measures
+from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.race.data import LETTERS, LEVELS, ChoiceQuestion
 
 #: A guess among the options.
@@ -63,27 +64,30 @@ def _accuracy(
     return bootstrap_measures({"": (share, int(of.sum()))}, len(numbers), samples, seed)[""]
 
 
-def majority(train: Sequence[ChoiceQuestion], test: Sequence[ChoiceQuestion]) -> list[int]:
-    """The letter that is most often right in training; of equal ones the first."""
-    counts = Counter(question.answer for question in train)
-    return [min(counts, key=lambda letter: (-counts[letter], letter))] * len(test)
+@dataclass(frozen=True)
+class ChosenOptions:
+    """What a system chose on a split.
 
-
-def bag_of_words(train: Sequence[ChoiceQuestion], test: Sequence[ChoiceQuestion]) -> list[int]:
-    """The option whose own words make it likeliest to be right: a logistic regression on counts, without the passage.
-
-    scikit-learn's L2 with C = 1 on white-space words of single options, whatever the question is.
+    Attributes:
+        options: the number of an option a question.
+        read: the share of the passages' tokens that it read; None: it reads none.
     """
-    from sklearn.feature_extraction.text import CountVectorizer
-    from sklearn.linear_model import LogisticRegression
 
-    vectorizer = CountVectorizer(lowercase=True, tokenizer=str.split, token_pattern=None)
-    features = vectorizer.fit_transform([option for question in train for option in question.options])
-    right = [number == question.answer for question in train for number in range(len(LETTERS))]
-    classifier = LogisticRegression(max_iter=1000).fit(features, right)
-    options = [option for question in test for option in question.options]
-    scores = classifier.decision_function(vectorizer.transform(options)).reshape(-1, len(LETTERS))
-    return [int(best) for best in scores.argmax(axis=1)]
+    split: str
+    questions: Sequence[ChoiceQuestion]
+    options: Sequence[int]
+    read: float | None = None
+
+
+def add_rows(run: Evaluation, system: EvaluatedSystem, dataset: str, chosen: ChosenOptions) -> None:
+    """Add the rows of a system on one split: the set is <dataset>, its levels <dataset>-middle and <dataset>-high."""
+    measures = race_measures(chosen.questions, chosen.options, run.samples, run.seed_of(system))
+    for part, measure in measures.items():
+        found = {"accuracy": measure}
+        if part == "all" and chosen.read is not None:
+            found["passage-read"] = Measure(chosen.read, len(chosen.questions))
+        run.add(found, system, dataset if part == "all" else f"{dataset}-{part}", chosen.split, "race")
+    run.say(f"{system.name} on {dataset} {chosen.split}: accuracy {100 * measures['all'].value:.1f} %")
 
 
 def write_choices(path: Path, questions: Sequence[ChoiceQuestion], chosen: Sequence[int]) -> None:

@@ -12,8 +12,6 @@ interval says what other paragraphs of such articles would give.
 from __future__ import annotations
 
 import math
-import random
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -168,25 +166,6 @@ class _Threshold:
         thresholds = np.append(self.odds[0] - 1, self.odds[self.ends])
         found: Floats = thresholds[(sums > sums.max(axis=1, keepdims=True) - 1e-9).argmax(axis=1)]
         return found
-
-
-def random_spans(questions: Sequence[SpanQuestion], seed: int, longest: int = 30) -> list[SpanPrediction]:
-    """The baseline that knows nothing: a span of 1 to `longest` of the context's words, each span as likely."""
-    draw = random.Random(seed)
-    found = []
-    for question in questions:
-        words = [match.span() for match in re.finditer(r"\w+", question.context)] or [(0, 0)]
-        sizes = [min(longest, len(words) - first) for first in range(len(words))]
-        first = draw.choices(range(len(words)), weights=sizes)[0]
-        last = first + draw.randrange(sizes[first])
-        text = question.context[words[first][0] : words[last][1]]
-        found.append(SpanPrediction(question.id, ((text, 0.0),)))
-    return found
-
-
-def no_answers(questions: Sequence[SpanQuestion]) -> list[SpanPrediction]:
-    """The baseline that never answers (2.0)."""
-    return [SpanPrediction(question.id, ()) for question in questions]
 
 
 def write_predictions(

@@ -13,7 +13,7 @@ import pytest
 from pipeline.settings import read_params
 from pipeline.tracking.mlflow import DATABASE
 from pipeline.tracking.runs import tell
-from quartet.results import Measure, rows_of
+from quartet.results import EvaluatedSystem, Measure
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.imports import ROOT
@@ -35,16 +35,12 @@ def sample(workspace: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{workspace / DATABASE}")
     params = read_params()
     train(params, small_corpus[0])
-    names = {
-        "table": "sts",
-        "model": "tta",
-        "reading": "context",
-        "dataset": "lee",
-        "split": "test",
-        "seed": 1,
-    }
-    rows = rows_of(
-        {"pearson": Measure(0.125, 50)}, experiment=params.experiment, device="cpu", scale="s", **names
+    rows = EvaluatedSystem("tta", "cpu", "s", seed=1, reading="context").rows(
+        {"pearson": Measure(0.125, 50)},
+        experiment=params.experiment,
+        table="sts",
+        dataset="lee",
+        split="test",
     )
     tell(params, rows)
     monkeypatch.delenv("MLFLOW_TRACKING_URI")

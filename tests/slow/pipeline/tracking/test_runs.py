@@ -23,7 +23,7 @@ from pipeline.tracking.runs import RUN_ID, tell
 from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError
 from quartet.files import sha256, write_json
-from quartet.results import Measure, Result, rows_of, write_results
+from quartet.results import EvaluatedSystem, Measure, Result, write_results
 from tests.named import named
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -61,16 +61,12 @@ def rows(params: Params, value: float = 0.25) -> list[Result]:
     made = [
         row
         for system in ("tta", "tta/context")
-        for row in rows_of(
+        for row in EvaluatedSystem(**named(system), device="cpu", scale="tiny", seed=1).rows(
             {"wer": Measure(value, 100)},
             experiment=params.experiment,
             table="rerank",
-            **named(system),
             dataset="sample-speech",
             split="test",
-            device="cpu",
-            scale="tiny",
-            seed=1,
         )
     ]
     write_results(Layout(params.experiment).rows("rerank", "tta"), made)

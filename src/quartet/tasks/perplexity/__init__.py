@@ -1,0 +1,1 @@
+"""(Pseudo-)perplexity on held-out documents."""

@@ -1,0 +1,1 @@
+"""Reranking of N-best lists."""

@@ -1,0 +1,56 @@
+"""Cross-validation shows a system no test label, and repeats itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from quartet.errors import InputError
+from quartet.tasks.classification.data import LabelledText
+from quartet.tasks.classification.protocol import cross_validate, stratified_folds
+from tests.tasks.classification.test_metrics import LABELS
+
+EXAMPLES = [
+    LabelledText(f"{'warm and funny' if label == 'pos' else 'dull and slow'} number {index}", label)
+    for index, label in enumerate(LABELS)
+]
+
+
+def test_folds_cover_every_item_once_with_even_labels_and_repeat_themselves() -> None:
+    folds = stratified_folds(LABELS, 5, seed=1)
+    assert sorted(np.concatenate(folds).tolist()) == list(range(40))
+    for test in folds:
+        assert sum(LABELS[index] == "pos" for index in test) == 3
+        assert test.tolist() == sorted(test)
+    assert all(np.array_equal(a, b) for a, b in zip(folds, stratified_folds(LABELS, 5, seed=1), strict=True))
+    assert any(
+        not np.array_equal(a, b) for a, b in zip(folds, stratified_folds(LABELS, 5, seed=2), strict=True)
+    )
+
+
+@pytest.mark.parametrize("folds", [1, 0, 16])
+def test_impossible_folds_are_refused(folds: int) -> None:
+    with pytest.raises(InputError, match="rarest label has 15"):
+        stratified_folds(LABELS, folds, seed=1)
+
+
+def test_each_text_is_predicted_once_by_a_system_that_has_not_seen_it() -> None:
+    calls = []
+
+    def remember(train: Sequence[LabelledText], texts: Sequence[str]) -> list[str]:
+        assert not {example.text for example in train} & set(texts)
+        assert len(train) + len(texts) == len(EXAMPLES)
+        calls.append(len(texts))
+        return ["pos" if "warm" in text else "neg" for text in texts]
+
+    assert cross_validate(EXAMPLES, remember, 4, seed=1) == LABELS
+    assert calls == [10, 10, 10, 10]
+
+
+def test_a_broken_system_is_refused() -> None:
+    with pytest.raises(ValueError, match="1 labels for 10 texts"):
+        cross_validate(EXAMPLES, lambda train, texts: ["pos"], 4, seed=1)
+    with pytest.raises(ValueError, match="maybe"):
+        cross_validate(EXAMPLES, lambda train, texts: ["maybe"] * len(texts), 4, seed=1)

@@ -1,0 +1,99 @@
+"""Which questions are trained on and judged, in which readings, and the settings that say so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from quartet.config.evaluation import AttentionSettings
+from quartet.config.finetuning import RaceSettings, SquadSettings
+from quartet.config.loading import checked
+from quartet.errors import InputError
+from quartet.tasks.questions import evenly_spread, readings, split_by_article
+from quartet.tasks.squad.data import SpanQuestion
+from tests.models.shapes import KINDS, small
+
+
+def asked(articles: int, each: int) -> list[SpanQuestion]:
+    return [
+        SpanQuestion(f"{article}-{number}", f"article {article}", "text", "?", ())
+        for article in range(articles)
+        for number in range(each)
+    ]
+
+
+def test_the_last_articles_are_held_out_whole() -> None:
+    train, held_out = split_by_article(asked(8, 3), 0.25)
+    assert {one.title for one in held_out} == {"article 6", "article 7"}
+    assert len(train) == 18
+    assert [len(part) for part in split_by_article(asked(2, 1), 0.9)] == [1, 1], (
+        "one article stays on either side"
+    )
+    assert [len(part) for part in split_by_article(asked(5, 1), 0.01)] == [4, 1]
+
+
+@pytest.mark.parametrize(("limit", "kept"), [(0, 10), (10, 10), (99, 10), (4, 4), (1, 1)])
+def test_a_limit_is_spread_over_all(limit: int, kept: int) -> None:
+    questions = asked(10, 1)
+    found = evenly_spread(questions, limit)
+    assert len(found) == len({one.id for one in found}) == kept
+    places = [questions.index(one) for one in found]
+    assert places == sorted(places)
+    if limit == 4:
+        assert places == [0, 2, 5, 7]
+
+
+def test_the_released_reading_is_a_second_training_only_where_it_differs() -> None:
+    both = SquadSettings(positions=("paper", "released"))
+    aware, plain = small(**KINDS["segabert"]), small(**KINDS["bilm"])
+    assert list(readings(both, aware, order_differs=False)) == [("", "paper"), ("released", "released")]
+    assert list(readings(both, plain, order_differs=False)) == [("", "paper")]
+    assert list(readings(RaceSettings(positions=("paper", "released")), plain, order_differs=True)) == [
+        ("", "paper"),
+        ("released", "released"),
+    ]
+    assert list(readings(SquadSettings(positions=("released",)), plain, False)) == [("released", "released")]
+
+
+def test_the_papers_settings_are_the_defaults() -> None:
+    settings = checked(SquadSettings, {}, "params.yaml: squad")
+    assert (settings.epochs, settings.batch_size, settings.learning_rate) == (4, 128, 3e-5)
+    assert (settings.max_length, settings.stride, settings.max_answer) == (384, 128, 30)
+    assert settings.positions == ("paper",)
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "message"),
+    [
+        (
+            SquadSettings,
+            {"position": ["paper"]},
+            "position: unknown key; the nearest known key is 'positions'",
+        ),
+        (SquadSettings, {"positions": []}, "name paper, released or both, each once"),
+        (RaceSettings, {"positions": ["paper", "paper"]}, "name paper, released or both, each once"),
+        (RaceSettings, {"stride": 3}, "stride: unknown key"),
+        (SquadSettings, {"held_out": 1.0}, "held_out"),
+        (
+            AttentionSettings,
+            {"layers": [0], "head": "mean", "tokens": 9, "documents": 1, "document": 0},
+            "layers[0]",
+        ),
+        (
+            AttentionSettings,
+            {"layers": [], "head": "mean", "tokens": 9, "documents": 1, "document": 0},
+            "layers",
+        ),
+    ],
+)
+def test_mistakes_are_named(kind: Any, data: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        checked(kind, data, "params.yaml")
+    assert message in str(caught.value)
+
+
+def test_layers_by_name_and_number() -> None:
+    settings = AttentionSettings(layers=["last", 2, "first"], head="mean", tokens=64, documents=1, document=0)
+    assert settings.numbers(12) == [1, 2, 12]
+    assert settings.numbers(2) == [1, 2]

@@ -1,0 +1,63 @@
+"""What an evaluation keeps of its tunings: all that it asked for, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quartet.training.tuned_weights import KeptTunings
+
+
+def write(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(path.name)
+
+
+def files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def kept_tunings(folder: Path) -> KeptTunings:
+    return KeptTunings(lambda seed: folder / f"seed-{seed}")
+
+
+#: What is asked for of a seed -> a file of it, as the tunings leave them: weights, or a folder of a search of a grid.
+SHAPES: dict[tuple[str, ...], str] = {
+    ("{}.safetensors",): "{}.safetensors",
+    ("rte", "{}"): "rte/{}/16-0.001-3.seed-1.json",
+}
+
+
+@pytest.mark.parametrize("parts", SHAPES)
+def test_what_was_asked_for_stays_and_the_rest_goes(tmp_path: Path, parts: tuple[str, ...]) -> None:
+    def of(*names: str) -> set[str]:
+        return {f"seed-{seed}/{SHAPES[parts].format(name)}" for seed in (1, 2) for name in names}
+
+    for name in of("old", "older", "same"):
+        write(tmp_path / name)
+    with kept_tunings(tmp_path) as kept:
+        for seed in (1, 2):
+            for name in ("same", "new"):
+                asked = [part.format(name) for part in parts]
+                assert kept.path(seed, *asked) == tmp_path.joinpath(f"seed-{seed}", *asked)
+        for name in of("new"):
+            write(tmp_path / name)
+        assert files(tmp_path) == of("old", "older", "same", "new"), "nothing goes before the end"
+    assert files(tmp_path) == of("same", "new")
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_after_an_error_nothing_is_removed(tmp_path: Path, error: type[BaseException]) -> None:
+    write(tmp_path / "seed-1" / "old.safetensors")
+    with pytest.raises(error), kept_tunings(tmp_path) as kept:
+        write(kept.path(1, "new.safetensors"))
+        raise error
+    assert files(tmp_path) == {"seed-1/old.safetensors", "seed-1/new.safetensors"}
+
+
+def test_who_asked_for_nothing_removes_nothing(tmp_path: Path) -> None:
+    write(tmp_path / "seed-1" / "old.safetensors")
+    with kept_tunings(tmp_path):
+        pass
+    assert files(tmp_path) == {"seed-1/old.safetensors"}
