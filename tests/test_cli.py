@@ -96,6 +96,22 @@ def test_embed_prints_a_vector_for_each_line(
     assert [len(vector) for vector in vectors] == [24, 24]
 
 
+def test_embed_refuses_a_layer_that_is_the_same_for_every_text(
+    small_corpus: tuple[TextTokenizer, dict[str, EncodedCorpus]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What stands before the text has read nothing, where a model reads left to right."""
+    made = random_model("unilm", small_corpus[0])
+    state = made.network.state_dict()
+    save_model(tmp_path, {"last": state, "best": state}, made.card, made.tokenizer)
+    command = ["embed", "--model", str(tmp_path), "--layer"]
+    assert call(monkeypatch, b"a letter", *command, "first") == 2
+    assert "choose one of context, embed, table, last" in capsys.readouterr().err
+    assert call(monkeypatch, b"a letter", *command, "last") == 0
+
+
 def test_rescore_writes_the_lists_reranked(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -46,6 +46,12 @@ def embed(
     opened = quartet.load(model, device, precision=precision)
     if isinstance(opened, NgramLM):
         raise InputError(model, "an n-gram model has no vectors", "give another model")
+    if layer not in opened.layers:
+        raise InputError(
+            "--layer",
+            f"{layer} of this model is the same for every text",
+            f"choose one of {', '.join(opened.layers)}",
+        )
     vectors = opened.embed(lines_of_input(texts), layer, masked=not intact)  # type: ignore[arg-type]
     for vector in vectors:
         print(json.dumps([round(float(value), 6) for value in vector]))
