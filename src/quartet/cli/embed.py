@@ -52,6 +52,6 @@ def embed(
             f"{layer} of this model is the same for every text",
             f"choose one of {', '.join(opened.layers)}",
         )
-    vectors = opened.embed(lines_of_input(texts), layer, masked=not intact)  # type: ignore[arg-type]
+    vectors = opened.embed(lines_of_input(texts), layer, masked=not intact)
     for vector in vectors:
         print(json.dumps([round(float(value), 6) for value in vector]))
