@@ -21,10 +21,23 @@ with suppress(ModuleNotFoundError):  # tests/test_gpu.py runs without it
 
 ROOT = Path(__file__).resolve().parents[1]
 
-#: Files that take minutes, the longest first: where several processes share the tests, none waits for one at the end.
+#: Files that take long, the longest first: where several processes share the tests, none waits for one at the end.
 LONG = (
-    *("test_tiny.py", "test_dvc_runs.py", "test_edits_meanwhile.py", "test_docs_walk.py"),
-    *("test_kills.py", "test_mlflow_server.py"),
+    *("test_tiny.py", "test_dvc_runs.py", "test_docs_walk.py", "test_edits_meanwhile.py", "test_repro.py"),
+    *(
+        "test_determinism.py",
+        "test_threads.py",
+        "test_runs.py",
+        "test_dry_run.py",
+        "test_standard_streams.py",
+    ),
+    *(
+        "test_kills.py",
+        "test_side_by_side.py",
+        "test_mlflow_server.py",
+        "test_distributed.py",
+        "test_overfit.py",
+    ),
 )
 
 settings.register_profile("repeatable", deadline=None, derandomize=True, database=None)

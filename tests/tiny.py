@@ -24,7 +24,7 @@ class Clone:
         for name in PARTS:
             source = ROOT / name
             if source.is_dir():
-                shutil.copytree(source, folder / name)
+                shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copyfile(source, folder / name)
         shutil.copyfile(ROOT / "presets" / "tiny.yaml", folder / "params.yaml")
