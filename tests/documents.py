@@ -95,5 +95,5 @@ def paths() -> Iterator[tuple[str, str]]:
     pattern = re.compile(rf"(?<![\w/.-])((?:{top}|data/nbest/sample-speech)/[\w./*-]*[\w*/])")
     for path in PAGES:
         page, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
-        names = (name for name in pattern.findall(text) if not re.search(r"NAME|KIND", name))
+        names = (name for name in pattern.findall(text) if not re.search(r"NAME|KIND|/TASK/", name))
         yield from ((page, name) for name in dict.fromkeys(names))
