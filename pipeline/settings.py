@@ -129,7 +129,7 @@ def _check_references(params: Params, place: str) -> None:
     for where, sets in (("glue.tasks", params.glue.tasks), ("nli.sets", params.nli.sets)):
         kind = where.split(".")[0]
         of_kind = {name: 0 for name, task in params.tasks.items() if task.kind == kind}
-        for name in sets if of_kind or params.evaluate[kind] else ():
+        for name in sets if of_kind else ():  # without any, the evaluation itself is refused below
             known(where, name, {**of_kind}, f"task of kind {kind}")
     for key, lists_of in params.nbest.items():
         known(f"nbest.{key}.format", lists_of.format, {**FORMATS}, "format")

@@ -19,8 +19,9 @@ def glue(name: str) -> None:
     """Write the rows of the model `name`, and its predictions of test sets into artifacts/<experiment>/glue/<name>."""
     with evaluation("glue", name) as run:
         params, layout = run.params, run.layout
+        settings = params.glue
         sets = {
-            dataset: glue_set(form, splits, params.glue.limit, f"params.yaml: tasks.{dataset}.files")
+            dataset: glue_set(form, splits, settings.limit, f"params.yaml: tasks.{dataset}.files")
             for dataset, form, splits in published_sets("glue", params, layout)
         }
         with (
@@ -31,14 +32,15 @@ def glue(name: str) -> None:
                 folder = output if model.seed == params.seeds[0] else output / f"seed-{model.seed}"
                 summaries: dict[str, Any] = {}
                 for dataset, examples in sets.items():
-                    found = evaluate(run, model, dataset, examples, params.glue, kept, hardware())
+                    found = evaluate(run, model, dataset, examples, settings, kept, hardware())
                     summaries[dataset] = summary(examples, found)
                     write_submission(folder, examples, found)
                     run.stage.stopwatch.add(
                         f"tune/{dataset}/seed-{model.seed}",
                         found.seconds,
                         device=" and ".join(found.devices),
-                        trainings=sum(map(len, found.scores.values())),
+                        trainings=len(settings.grid(dataset).plans(settings.own_schedule))
+                        * len(settings.seeds),
                     )
                 write_json(folder / "summary.json", summaries)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from quartet.files import read_jsonl
 from quartet.results import read_results
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
 from tests.stages.world import LAYOUT, Tuned, World, all_different
@@ -115,3 +116,18 @@ def test_the_seed_of_a_tuning_is_the_models(world: World) -> None:
     assert {row.seed for row in read_results(LAYOUT.rows("finetune", "tta"))} == {3, 5}
     folds = [[text for text, _ in each.examples] for each in tuned]
     assert folds[:2] == folds[2:], "all models are tested on the same folds"
+
+
+@pytest.mark.parametrize(("own_schedule", "trainings"), [(False, 2), (True, 4)])
+def test_durations_of_glue_count_trainings_and_not_choices(
+    world: World, own_schedule: bool, trainings: int
+) -> None:
+    """One training is read after both numbers of epochs, where they share a schedule."""
+    world.task("glue", "rte", "rte", {"train.tsv": rte(24, 0), "dev.tsv": rte(8, 30)})
+    world.model("tta", "tta", max_length=40)
+    world.set(**{**GLUE, "glue__own_schedule": own_schedule, "glue__seeds": [1, 2]})
+    tuned = world.tunings("glue")
+    world.run("glue", "tta")
+    assert len(tuned) == trainings
+    (row,) = [row for _, row in read_jsonl(LAYOUT.timing("glue", "tta")) if row["name"] == "tune/rte/seed-1"]
+    assert row["trainings"] == trainings

@@ -49,7 +49,7 @@ def tuning_name(module: str, settings: Mapping[str, Any], examples: Iterable[Any
 class KeptTunings:
     """What an evaluation keeps of its tunings, so that a changed evaluation does not tune again.
 
-    When the block ends without an error, what it did not ask for (of earlier settings or code) is removed.
+    When the block ends without an error, what lies beside the asked files (of earlier settings or code) is removed.
 
     Args:
         folder: where those of a seed are kept.
