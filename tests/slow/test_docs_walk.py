@@ -33,7 +33,7 @@ SCRIPT = """
 import hashlib, json, pathlib, re, shutil, sys
 name = "@".join([sys.argv[1], *filter(None, ["-".join(sys.argv[2:])])])
 settings = pathlib.Path("params.yaml").read_bytes()
-(experiment,) = re.findall(r"^experiment: (\\w+)$", settings.decode(), re.MULTILINE)
+(experiment,) = re.findall(r"^experiment: ([\\w-]+)", settings.decode(), re.MULTILINE)
 text = hashlib.sha256(settings).hexdigest()
 for out in json.loads(pathlib.Path("outs.json").read_text())[experiment][name]:
     path = pathlib.Path(out)
@@ -55,7 +55,7 @@ class Walk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.path = quick_dvc.put_first_in_path(folder.with_name("bin"))
-        copy_project(folder, "tests/", "weights/", "reports/small")
+        copy_project(folder, "tests/", "weights/tta-books/model.onnx", "reports/small")
         replace_scripts(folder, SCRIPT)
         (folder / "dvc.lock").unlink()
         self.run("git init -q -b main")
