@@ -106,6 +106,25 @@ def test_every_key_of_attention_moves_the_shares_or_the_maps(filled: World) -> N
     all_different(filled.moved(run, ATTENTION, OTHER_ATTENTION))
 
 
+def test_a_document_that_is_drawn_is_measured_only_where_it_is_among_the_first(filled: World) -> None:
+    filled.model("tta", "segabert")
+    found = filled.moved(
+        lambda: figures(filled.run("attention", "tta")), ATTENTION, {"attention__document": 3}
+    )
+    assert found["attention__document"] == found[""]
+
+
+def test_the_maps_are_those_of_the_first_seed(filled: World) -> None:
+    found = []
+    for seeds in ([4], [4, 2]):
+        filled.set(seeds=seeds)
+        for seed in seeds:
+            filled.model("tta", "segabert", seed=seed)
+        filled.run("attention", "tta")
+        found.append(LAYOUT.attention("tta").read_bytes())
+    assert found[0] == found[1]
+
+
 BASELINES: dict[str, Any] = {
     "seeds": [1],
     "bootstrap": 20,
@@ -213,17 +232,41 @@ def test_intervals_are_of_as_many_resamplings_as_are_asked_for(filled: World, st
 
 
 @pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(
+    "stage", ["sts", "wordsim", "blimp", "perplexity", "attention", "glue", "nli", "squad", "race"]
+)
+def test_the_rows_of_a_model_are_the_same_whichever_seed_is_the_first(filled: World, stage: str) -> None:
+    """What is resampled has the seed of the model. The folds of `finetune` are the experiment's."""
+    filled.tunings(stage)
+    found = []
+    for seeds in ([4], [2, 4]):
+        filled.set(seeds=seeds, nli__limit=0)
+        for seed in seeds:
+            filled.model("tta", "segabert", seed=seed, max_length=60)
+        found.append([row for row in filled.run(stage, "tta") if row.seed == 4])
+    assert found[0] == found[1]
+    assert any(row.ci_low is not None for row in found[0])
+
+
+@pytest.mark.usefixtures("few")
 def test_differences_of_losses_have_as_many_resamplings_for_each_seed(filled: World) -> None:
     filled.set(seeds=[4, 2], perplexity__input_lengths=[])
     for seed in (4, 2):
         filled.model("tta", "segabert", seed=seed)
         filled.model("segatron-xl", "bilm", seed=seed)  # whose losses are pseudo-losses too
-    for name in ("tta", "segatron-xl"):
-        filled.run("perplexity", name)
+    losses = {
+        (row.system, row.seed): row.value
+        for name in ("tta", "segatron-xl")
+        for row in filled.run("perplexity", name)
+        if row.metric == "loss"
+    }
 
     def differences() -> list[Any]:
         rows = filled.run("compare_losses")
         assert {row.seed for row in rows} == {4, 2}
+        for row in rows:
+            ours, theirs = row.system.split(" - ")
+            assert row.value == pytest.approx(losses[ours, row.seed] - losses[theirs, row.seed])
         return [(row.ci_low, row.ci_high) for row in rows]
 
     all_different(filled.moved(differences, {"bootstrap": 50}, {"bootstrap": 3}))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import entropy
 
 import quartet
 from pipeline.settings import read_params
@@ -80,18 +81,27 @@ def test_losses_and_gains_are_of_the_librarys_log_probabilities(
     keys = {"perplexity__carry_memory": carried, "perplexity__tokens_per_document": limit}
     rows = measured(world, **keys)
     losses, gains = values(rows, "perplexity", "loss"), values(rows, "perplexity", "gain")
-    entropy = values(rows, "perplexity", "entropy")["unigram", CORPUS, "test"]
+    unigram = values(rows, "perplexity", "entropy")["unigram", CORPUS, "test"]
     found = {}
     for name in MODELS:
         model = quartet.load(LAYOUT.models / name)
         read = model.corpus_logprobs(corpus(), limit, carry_memory=carried and name == "segatron-xl")
         found[name] = -np.concatenate(read).mean()
         assert losses[name, CORPUS, "test"] == pytest.approx(found[name])
-        assert gains[name, CORPUS, "test"] == pytest.approx(entropy - found[name])
+        assert gains[name, CORPUS, "test"] == pytest.approx(unigram - found[name])
         (row,) = [row for row in rows if (row.system, row.metric) == (name, "loss") and row.split == "test"]
         assert row.n == sum(map(len, read))
     alone = quartet.load(LAYOUT.models / "segatron-xl").corpus_logprobs(corpus(), limit)
     assert (found["segatron-xl"] == pytest.approx(-np.concatenate(alone).mean())) != carried
+
+
+def test_the_frequencies_of_a_unigram_are_those_of_the_split_that_it_is_measured_on(world: World) -> None:
+    rows = measured(world)
+    valid = EncodedCorpus.open(LAYOUT.encoded(CORPUS, TOKENIZER_NAME), "valid")
+    found = values(rows, "training", "loss")["unigram", CORPUS, "valid"]
+    assert found == pytest.approx(entropy(np.bincount(valid.ids)))
+    unknown = values(rows, "perplexity", "oov")
+    assert unknown["unigram", CORPUS, "test"] == unknown["tta", CORPUS, "test"]
 
 
 #: What makes an n-gram model -> another value.

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from quartet.files import read_json
-from tests.stages.world import LAYOUT, Tuned, World, all_different
+from tests.stages.world import LAYOUT, Tuned, World, all_different, values
 
 FIRST, SECOND = "the miller crossed the river.", "It is Mr. Miller. No. 5 is his."
 ASKED, ANSWER = "who crossed", "the miller"
@@ -149,3 +149,51 @@ def test_the_passage_comes_first_as_released(asked: World, positions: str) -> No
         assert places[: 1 + len(opens)] == [0] * (1 + len(opens))
         asked_at = next(at for at in range(len(row)) if row[at : at + len(question)] == question)
         assert places[asked_at] == (2 if positions == "released" else 0)
+
+
+#: Keys that decide no weight.
+IDLE = {"squad__max_answer", "squad__judged_limit", "race__judged_limit"}
+
+
+@pytest.mark.parametrize(
+    ("stage", "base", "others"), [("squad", SQUAD, OTHER_SQUAD), ("race", RACE, OTHER_RACE)]
+)
+def test_what_decides_the_weights_tunes_again_and_nothing_else_does(
+    asked: World, stage: str, base: dict[str, Any], others: dict[str, Any]
+) -> None:
+    tuned = asked.tunings(stage)
+
+    def tunes() -> bool:
+        tuned.clear()
+        asked.run(stage, "tta")
+        return bool(tuned)
+
+    for key, value in others.items():
+        asked.set(**base)
+        tunes()
+        asked.set(**{key: value})
+        assert tunes() == (key not in IDLE), key
+    asked.set(**base)
+    tunes()
+    assert not tunes()
+    asked.model("tta", "segabert", max_length=80, init_std=0.7)
+    assert tunes(), "another model of the same seed"
+
+
+@pytest.mark.parametrize(("stage", "systems"), [("squad", {"tta"}), ("race", {"tta", "tta/released"})])
+def test_without_segments_a_second_reading_is_one_where_it_has_another_order(
+    asked: World, stage: str, systems: set[str]
+) -> None:
+    asked.tunings(stage)
+    asked.model("tta", "bilm", max_length=80)
+    asked.set(**{**(SQUAD if stage == "squad" else RACE), f"{stage}__positions": ["paper", "released"]})
+    assert {row.system for row in asked.run(stage, "tta")} == systems
+
+
+def test_how_much_of_the_passages_is_read_is_of_the_judged_ones(asked: World) -> None:
+    files = {"train.jsonl": race(6), "dev.jsonl": race(5), "test.jsonl": race(5).replace(FIRST, 9 * FIRST)}
+    asked.task("race", "race", None, files)
+    asked.tunings("race")
+    asked.set(**RACE)
+    read = values(asked.run("race", "tta"), "race", "passage-read")
+    assert read["tta", "race", "dev"] > read["tta", "race", "test"]

@@ -161,6 +161,20 @@ def test_the_weight_of_dev_makes_every_row_of_test(table: Table) -> None:
     assert rows["rerank", ONE, "test", "wer"].n == 7
 
 
+def test_each_curve_is_of_its_own_split(table: Table) -> None:
+    table.rows()
+    lines = [line.split(",") for line in LAYOUT.wer_curve(ONE).read_text().splitlines()[1:]]
+    found = {(split, weight): float(value) for _, split, *_, weight, value in lines}
+    dev, test = 100 / DEV_WORDS, 100 / TEST_WORDS
+    expected = {
+        ("dev", "0.3"): dev,
+        ("dev", "0.7"): 2 * dev,
+        ("test", "0.3"): 4 * test,
+        ("test", "0.7"): 2 * test,
+    }
+    assert {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-5)
+
+
 def test_jiwer_on_the_written_files_gives_the_rows_of_both_splits(table: Table) -> None:
     rows = table.rows()
     for split in ("dev", "test"):

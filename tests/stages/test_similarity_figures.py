@@ -14,7 +14,7 @@ from scipy.stats import pearsonr, spearmanr
 import quartet
 from quartet.results import Result
 from quartet.tasks.nli.data import LABELS
-from quartet.tasks.nli.tuning import untrained_model
+from quartet.tasks.nli.tuning import tune_siamese, untrained_model
 from quartet.training.tuning import TuningSettings
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
 from tests.stages.world import LAYOUT, World, all_different, values
@@ -109,6 +109,7 @@ def test_the_control_starts_from_random_weights_and_the_model_from_its_own(judge
         }
         assert likeness(rows, reading) == pytest.approx(expected), reading
     assert likeness(rows, "nli") != likeness(rows, "random-nli")
+    assert {row.split for row in rows if row.table == "sts"} == {"test"}
 
 
 #: What tunes a model, and for each key another value.
@@ -136,3 +137,36 @@ def test_every_key_of_the_tuning_moves_the_tuned_model_alone(judged: World) -> N
     assert {row.system for row in runs[""]} == {"tta", "tta/untuned", "tta/nli"}, "no control"
     all_different({key: likeness(rows, "nli") for key, rows in runs.items()})
     assert all(likeness(rows, "untuned") == likeness(runs[""], "untuned") for rows in runs.values())
+
+
+def test_what_decides_the_weights_tunes_again(judged: World) -> None:
+    tuned = judged.tunings("nli")
+    judged.set(nli__random_control=False)
+
+    def tunes() -> bool:
+        tuned.clear()
+        judged.run("nli", "tta")
+        return bool(tuned)
+
+    for key, value in OTHERS.items():
+        judged.set(**TUNING)
+        tunes()
+        judged.set(**{key: value})
+        assert tunes(), key
+    judged.set(**TUNING)
+    tunes()
+    assert not tunes()
+    judged.model("tta", "tta", init_std=0.7)
+    assert tunes(), "another model of the same seed"
+
+
+def test_accuracies_are_of_what_the_tuned_model_says_of_premise_and_hypothesis(judged: World) -> None:
+    judged.set(**TUNING, nli__random_control=False)
+    found = values(judged.run("nli", "tta"), "nli", "accuracy")
+    (kept,) = LAYOUT.resume("nli/tta", 1).iterdir()
+    settings = TuningSettings(1, 8, 1e-2, 0.1, 1)
+    tuned = tune_siamese(quartet.load(LAYOUT.models / "tta"), [], len(LABELS), settings, 32, kept)
+    rows = [json.loads(line) for line in ENTAILED.splitlines()]
+    said = tuned.predict([(row["sentence1"], row["sentence2"]) for row in rows])
+    right = [LABELS[one] == row["gold_label"] for one, row in zip(said, rows, strict=True)]
+    assert found["tta", "snli", "dev"] == pytest.approx(np.mean(right))

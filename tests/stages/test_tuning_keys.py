@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from quartet.files import read_jsonl
+from quartet.files import read_json, read_jsonl
 from quartet.results import read_results
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
 from tests.stages.world import LAYOUT, Tuned, World, all_different
@@ -131,3 +131,18 @@ def test_durations_of_glue_count_trainings_and_not_choices(
     assert len(tuned) == trainings
     (row,) = [row for _, row in read_jsonl(LAYOUT.timing("glue", "tta")) if row["name"] == "tune/rte/seed-1"]
     assert row["trainings"] == trainings
+
+
+def test_each_seed_has_a_summary_of_its_own(world: World) -> None:
+    world.task("glue", "rte", "rte", {"train.tsv": rte(12, 0), "dev.tsv": rte(8, 30)})
+    world.tunings("glue")
+    folder = LAYOUT.glue("tta")
+    found = []
+    for seeds in ([3], [3, 5]):
+        world.set(seeds=seeds, **GLUE)
+        for seed in seeds:
+            world.model("tta", "tta", seed=seed, max_length=40)
+        world.run("glue", "tta")
+        found.append(read_json(folder / "summary.json"))
+    assert found[0] == found[1]
+    assert set(read_json(folder / "seed-5" / "summary.json")) == {"rte"}

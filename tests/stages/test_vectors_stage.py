@@ -56,6 +56,18 @@ def test_rows_and_the_share_of_known_words() -> None:
     assert values["pearson"].scale == "8 words, 3 dimensions, Treebank words, lower-cased"
 
 
+@pytest.mark.usefixtures("settings")
+def test_each_split_has_the_share_of_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    splits = {"dev": pairs(1), "test": pairs(2, 4)}
+    monkeypatch.setattr(vectors, "judged_sets", lambda *_: judged_splits("stsb", "stsb", splits))
+    vectors.vectors("glove")
+    rows = [row for row in read_results(Layout("tiny").rows("vectors", "glove")) if row.metric == "coverage"]
+    for row in rows:
+        texts = {text for pair in splits[row.split] for text in (pair.first, pair.second)}
+        assert row.n == sum(len(text.split()) for text in texts)
+    assert len(rows) == 2
+
+
 def test_a_file_that_knows_no_word_of_the_sets_is_refused(settings: SimpleNamespace, workspace: Path) -> None:
     (workspace / "glove.txt").write_text("fleuve 1 0\npierre 0 1\n")
     with pytest.raises(InputError, match=r"glove\.txt: has no vector for any word of the sets"):
