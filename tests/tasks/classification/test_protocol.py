@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from quartet.errors import InputError
+from quartet.results import EvaluatedSystem
 from quartet.tasks.classification.data import LabelledText
-from quartet.tasks.classification.protocol import cross_validate, stratified_folds
+from quartet.tasks.classification.protocol import cross_validate, judge, stratified_folds
+from quartet.tasks.evaluation import Evaluation
 from tests.tasks.classification.test_metrics import LABELS
 
 EXAMPLES = [
@@ -54,3 +56,12 @@ def test_a_broken_system_is_refused() -> None:
         cross_validate(EXAMPLES, lambda train, texts: ["pos"], 4, seed=1)
     with pytest.raises(ValueError, match="maybe"):
         cross_validate(EXAMPLES, lambda train, texts: ["maybe"] * len(texts), 4, seed=1)
+
+
+def test_f1_is_of_the_last_label_by_name() -> None:
+    """A system that never gives it has none of it, however often it is right."""
+    examples = [LabelledText(f"text {number}", ("neg", "pos")[number % 2]) for number in range(8)]
+    run = Evaluation("made-up", "none", samples=20, seed=1)
+    system = EvaluatedSystem("never", "cpu", "none")
+    judge(run, system, "made-up", examples, lambda train, texts: ["neg"] * len(texts), folds=2)
+    assert {row.metric: row.value for row in run.rows} == {"accuracy": 0.5, "f1": 0.0}

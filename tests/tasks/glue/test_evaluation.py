@@ -61,11 +61,12 @@ def examples() -> GlueSet:
 def found() -> GridSearchResult:
     """Three seeds with 4, 2 and 3 of four right at the chosen point."""
     said = {1: [1.0, 0, 1, 0], 2: [0.0, 1, 1, 0], 3: [1.0, 0, 1, 1]}
+    handed_in = {1: [0.0, 0.0], 2: [0.0, 1.0], 3: [1.0, 0.0]}
     point, other = GridPoint(16, 3e-5, 3), GridPoint(16, 3e-5, 2)
     return GridSearchResult(
         point,
         {point: {1: 1.0, 2: 0.5, 3: 0.775}, other: {1: 0.1, 2: -np.inf, 3: 0.3}},
-        {seed: {"dev": np.array(one), "test": np.array([1.0, 0.0])} for seed, one in said.items()},
+        {seed: {"dev": np.array(one), "test": np.array(handed_in[seed])} for seed, one in said.items()},
         {"train": 2, "dev": 1, "test": 0},
         12.5,
         ("cpu",),
