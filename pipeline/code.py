@@ -24,8 +24,9 @@ DIGESTS = Path("artifacts/code.json")
 #: In that file, beside the scripts: a hash of all sources as they were. No stage depends on it.
 SOURCES = "all sources"
 
-#: What watches a stage changes no output: what is told MLflow, the terminal and the timing files, the comparison below.
-TRACKING = "pipeline.tracking"
+#: No output is changed by what starts a stage, and by what watches it: what is told MLflow, the terminal and the timing
+#: files, the comparison below.
+AROUND = ("pipeline.tracking", "pipeline.warm_start")
 #: What reads params.yaml ends in the settings, which are dependencies. For `settings` it is code, as the defaults are.
 READER, READING = "settings", "pipeline.settings"
 
@@ -33,7 +34,7 @@ READER, READING = "settings", "pipeline.settings"
 def digest(script: str) -> str:
     """The fingerprint of what a script in stages/ runs."""
     reads = script == READER
-    without = (TRACKING,) if reads else (TRACKING, READING)
+    without = AROUND if reads else (*AROUND, READING)
     return code.fingerprint(f"stages.{script}", without=without, homes=HOMES, defaults=reads)
 
 

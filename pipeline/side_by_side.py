@@ -17,10 +17,11 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from graphlib import TopologicalSorter
-from types import FrameType, MappingProxyType
+from types import FrameType
 
 import psutil
 
+from pipeline import warm_start
 from pipeline.params import Params
 from pipeline.run import REPRO, choose_device
 from pipeline.settings import PARAMS
@@ -84,7 +85,11 @@ def run(most: int) -> None:
     failed: dict[str, int] = {}
     begun = 0
     settings = PARAMS.read_bytes()
-    with ThreadPoolExecutor(most) as pool, _stopped_by_sigterm(running):
+    with (
+        warm_start.server() as (forking, variables),
+        ThreadPoolExecutor(most) as pool,
+        _stopped_by_sigterm(running, forking),
+    ):
         while (order.is_active() and not failed) or running:
             ready += order.get_ready()
             ready.sort(key=lambda stage: -behind[stage])  # what most others wait for comes first
@@ -92,7 +97,7 @@ def run(most: int) -> None:
                 stage = ready.pop(0)
                 begun += 1
                 say(f"[{begun} of {len(waits_for)}] {stage}")
-                running[pool.submit(_repro_alone, stage)] = stage
+                running[pool.submit(_repro_alone, stage, variables)] = stage
             for one in wait(running, return_when=FIRST_COMPLETED).done:
                 stage, code = running.pop(one), one.result()
                 if code:
@@ -110,14 +115,19 @@ def run(most: int) -> None:
 
 
 @contextmanager
-def _stopped_by_sigterm(running: Mapping[Future[int], str]) -> Iterator[None]:
+def _stopped_by_sigterm(running: Mapping[Future[int], str], forking: int) -> Iterator[None]:
     """Let SIGTERM to this process end the stages that run, which would go on without it; they go on when run again.
 
     Ctrl-C reaches them by itself, and this process waits for them.
+
+    Args:
+        forking: the number of the process whose forks are commands of DVC, and stages.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:
-        for dvc in psutil.Process().children():
+        own = {child.pid: child for child in psutil.Process().children()}
+        forks = own.pop(forking).children() if forking in own else []
+        for dvc in [*own.values(), *forks]:
             with suppress(psutil.NoSuchProcess):
                 for process in dvc.children(recursive=True) or [dvc]:  # DVC itself ends when its command has
                     with suppress(psutil.NoSuchProcess):
@@ -173,26 +183,34 @@ def _said(*arguments: str) -> str:
     return done.stdout
 
 
-def _repro_alone(stage: str) -> int:
-    """Run one stage; the code of its end.
+def _repro_alone(stage: str, variables: Mapping[str, str]) -> int:
+    """Run one stage, with these variables of the environment; the code of its end.
 
     What DVC says on stdout would stand there for every stage; errors and what stages say are on stderr. Of several bars
     on one terminal none could be read: they are lines.
     """
     arguments = ("--wait-for-lock", "repro", "--single-item", stage)
-    return _run(*arguments, stdout=subprocess.DEVNULL, variables={"TERM": "dumb"}).returncode
+    environment = _environment({"TERM": "dumb", **variables})
+    code = warm_start.run("dvc", *arguments, environment=environment)
+    if code is None:
+        code = _run(*arguments, stdout=subprocess.DEVNULL, environment=environment).returncode
+    return code
 
 
 def _run(
-    *arguments: str, stdout: int | None = None, variables: Mapping[str, str] = MappingProxyType({})
+    *arguments: str, stdout: int | None = None, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "dvc", *arguments],
         check=False,
         stdout=stdout,
         text=True,
-        env={**os.environ, REPRO: str(os.getpid()), **variables},
+        env=_environment({}) if environment is None else environment,
     )
+
+
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+    return {**os.environ, REPRO: str(os.getpid()), **variables}
 
 
 def _leave_on(code: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import pipeline.code
-from pipeline.code import HOMES, READING, TRACKING, check, digests, forget, write
+from pipeline.code import AROUND, HOMES, READING, check, digests, forget, write
 from pipeline.params import Params
 from quartet import code
 from quartet.errors import InputError
@@ -157,7 +157,7 @@ def test_what_is_left_out_is_not_followed(package: Path) -> None:
 def stage_files() -> set[Path]:
     """Every file that a stage's digest is of."""
     scripts = (code.module_file(f"stages.{stage}", HOMES) for stage in digests())
-    return set(code.closure([path for path in scripts if path], (TRACKING, READING), HOMES))
+    return set(code.closure([path for path in scripts if path], (*AROUND, READING), HOMES))
 
 
 def of_others(call: ast.Call) -> bool:

@@ -19,6 +19,7 @@ import psutil
 
 from pipeline.run import DVC_STAGE, REPRO
 from pipeline.tracking.mlflow import ExperimentStore
+from pipeline.warm_start import STANDS_IN
 
 #: Set within `dvc exp run`.
 DVC_EXP_NAME = "DVC_EXP_NAME"
@@ -33,8 +34,12 @@ def own_process() -> str:
 
 
 def process_start() -> float:
-    """When this process was started, in seconds since 1970."""
-    return float(psutil.Process().create_time())
+    """When DVC started this process, or the one that it stands in for, in seconds since 1970."""
+    return float(_started_by_dvc().create_time())
+
+
+def _started_by_dvc() -> psutil.Process:
+    return psutil.Process(int(os.environ.get(STANDS_IN) or os.getpid()))
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,7 @@ def current_repro() -> Repro | None:
         return None
     dvc = None
     try:
-        for ancestor in psutil.Process().parents():
+        for ancestor in _started_by_dvc().parents():
             if dvc is None and ancestor.environ().get(DVC_STAGE) != stage:
                 dvc = ancestor
             if dvc is not None and given_by in (None, str(ancestor.pid)):

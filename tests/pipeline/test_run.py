@@ -174,9 +174,10 @@ def test_threads_are_set_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
         torch.set_num_threads(before)
 
 
-def test_numpys_products_in_a_stage_take_one_thread() -> None:
+@pytest.mark.parametrize("process", ["stages", "pipeline.warm_start"])
+def test_numpys_products_in_a_stage_take_one_thread(process: str) -> None:
     code = (
-        "import stages, numpy, scipy.linalg, threadpoolctl\n"
+        f"import {process}, numpy, scipy.linalg, threadpoolctl\n"
         "print([pool['num_threads'] for pool in threadpoolctl.threadpool_info() if pool['user_api'] == 'blas'])"
     )
     environment = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
