@@ -28,3 +28,11 @@ def test_the_settings_of_bleu_reach_it() -> None:
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(InputError, match=r"metric: unknown value 'ter'; choose one of wer, bleu"):
         metric_named("ter")
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_the_words_for_a_metric_are_its_own(name: str) -> None:
+    names = {"wer": ("WER", "word error rate"), "bleu": ("BLEU",)}
+    known = METRICS[name]
+    for text in (known.label, known.axis, known.unit):
+        assert [one for one, words in names.items() if any(word in text for word in words)] == [name]

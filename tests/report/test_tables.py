@@ -47,6 +47,9 @@ def test_the_readme_is_short_and_has_the_claims_their_tables_and_pictures() -> N
 def test_all_sections_stand_in_order_and_every_table_fits_its_head(page: str) -> None:
     places = [page.index(f"\n## {one.title}\n") for one in UNTIMED.values()]
     assert places == sorted(places)
+    assert len(places) > 10 and [one.order for one in UNTIMED.values()] == sorted(
+        {one.order for one in UNTIMED.values()}
+    )
     widths: list[int] = []
     for line in page.splitlines():
         if not line.startswith("|"):

@@ -6,11 +6,13 @@ import itertools
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from quartet.results import Result
 from quartet.statistics import intervals
+from quartet.tasks.attention.maps import read_article
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
 from tests.stages.test_question_keys import race, squad
 from tests.stages.test_similarity_figures import ENTAILED, csv, scored
@@ -112,6 +114,16 @@ def test_a_document_that_is_drawn_is_measured_only_where_it_is_among_the_first(f
         lambda: figures(filled.run("attention", "tta")), ATTENTION, {"attention__document": 3}
     )
     assert found["attention__document"] == found[""]
+
+
+def test_the_shares_and_the_maps_are_of_test_documents(filled: World) -> None:
+    filled.model("tta", "segabert")
+    filled.set(**{**ATTENTION, "attention__documents": 0, "attention__document": 2})
+    rows = filled.run("attention", "tta")
+    test = filled.splits["test"]
+    lengths = np.diff(test.sentence_offsets[test.document_offsets])
+    assert {row.n for row in rows} == {np.minimum(lengths, 20 - 2).sum()}
+    assert read_article(LAYOUT.attention("tta")).name == test.doc_ids[2]
 
 
 def test_the_maps_are_those_of_the_first_seed(filled: World) -> None:
@@ -240,7 +252,7 @@ def test_the_rows_of_a_model_are_the_same_whichever_seed_is_the_first(filled: Wo
     filled.tunings(stage)
     found = []
     for seeds in ([4], [2, 4]):
-        filled.set(seeds=seeds, nli__limit=0)
+        filled.set(seeds=seeds, nli__limit=0, bootstrap=5, attention__documents=0)
         for seed in seeds:
             filled.model("tta", "segabert", seed=seed, max_length=60)
         found.append([row for row in filled.run(stage, "tta") if row.seed == 4])

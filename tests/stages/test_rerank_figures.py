@@ -192,11 +192,12 @@ def test_two_systems_are_compared_the_first_minus_the_second(table: Table) -> No
     assert (found["better"], found["worse"]) == (1, 0)
 
 
-def test_the_share_of_dev_makes_the_rows_of_a_pair(table: Table) -> None:
+@pytest.mark.parametrize("owner", ["rerank", f"nbest.{LISTS}"])
+def test_the_share_of_dev_makes_the_rows_of_a_pair(table: Table, owner: str) -> None:
     """The first pass knows nothing; with all weight on the pair its share decides as the weight did above."""
     weights = {"start": 1.0, "stop": 1.0, "step": 0.1}
     change_settings(
-        table.workspace / "params.yaml", {"rerank.combine": [[ONE, OTHER]], "rerank.weights": weights}
+        table.workspace / "params.yaml", {"rerank.combine": [[ONE, OTHER]], f"{owner}.weights": weights}
     )
     table.write(first_pass=False)
     rows = table.rows()
@@ -262,3 +263,17 @@ def test_as_many_resamplings_as_are_asked_for_with_the_models_seed(
     assert len({row.ci_low for row in found if row.split == "test"}) == 2
     for stage in ("combine", "compare"):
         assert {row.seed for row in read_results(LAYOUT.rows(stage))} == {1, 2}
+
+
+def test_chosen_texts_stand_as_they_were_given_beside_what_was_counted(table: Table) -> None:
+    path = LAYOUT.nbest(LISTS) / "test.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines:
+        for each in line["hypotheses"]:
+            each["text"] = f"{each['text'].title()}!"
+    write_jsonl(path, lines)
+    rerank.rerank(ONE)
+    written = LAYOUT.reranked(LAYOUT.rescored(ONE), 1, ONE, LISTS, "test").read_text().splitlines()
+    for row, line in zip(map(json.loads, written), lines, strict=True):
+        assert row["transcript"] in [each["text"] for each in line["hypotheses"]]
+        assert row["best"] == row["transcript"].lower().removesuffix("!")

@@ -10,7 +10,8 @@ from quartet.config.evaluation import AttentionSettings
 from quartet.config.finetuning import RaceSettings, SquadSettings
 from quartet.config.loading import checked
 from quartet.errors import InputError
-from quartet.tasks.questions import evenly_spread, readings, split_by_article
+from quartet.tasks.evaluation import Evaluation
+from quartet.tasks.questions import evenly_spread, readings, split_by_article, squad_sets
 from quartet.tasks.squad.data import SpanQuestion
 from tests.models.shapes import KINDS, small
 
@@ -97,3 +98,11 @@ def test_layers_by_name_and_number() -> None:
     settings = AttentionSettings(layers=["last", 2, "first"], head="mean", tokens=64, documents=1, document=0)
     assert settings.numbers(12) == [1, 2, 12]
     assert settings.numbers(2) == [1, 2]
+
+
+def test_a_set_in_one_file_is_split_and_tuned_on_beside_its_training_questions() -> None:
+    roles = {"train": asked(2, 3)[3:], "all": asked(4, 1), "dev": asked(1, 5)}
+    run = Evaluation("made-up", "squad", samples=50, seed=1)
+    (found,) = squad_sets(run, [("own", "squad2", roles)], SquadSettings(held_out=0.25))
+    assert found.train == [*roles["train"], *roles["all"][:3]]
+    assert found.judged == {"dev": roles["dev"], "held-out": roles["all"][3:]}

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from quartet.training.tuned_weights import KeptTunings
+from quartet.tasks.race.data import ChoiceQuestion
+from quartet.training.tuned_weights import KeptTunings, tuning_name
 
 
 def write(path: Path) -> None:
@@ -61,3 +62,22 @@ def test_who_asked_for_nothing_removes_nothing(tmp_path: Path) -> None:
     with kept_tunings(tmp_path):
         pass
     assert files(tmp_path) == {"seed-1/old.safetensors"}
+
+
+def test_tuned_weights_have_another_name_where_anything_that_decides_them_differs() -> None:
+    def asked(answer: int) -> ChoiceQuestion:
+        return ChoiceQuestion(
+            "high1.txt", 0, "It rains.", "Does it?", ("yes", "no", "maybe", "never"), answer, "high"
+        )
+
+    squad, race = "quartet.tasks.squad.tuning", "quartet.tasks.race.tuning"
+    names = [
+        tuning_name(squad, {"epochs": 1}, [asked(0)], "model", 1),
+        tuning_name(race, {"epochs": 1}, [asked(0)], "model", 1),
+        tuning_name(race, {"epochs": 2}, [asked(0)], "model", 1),
+        tuning_name(race, {"epochs": 2}, [asked(1)], "model", 1),
+        tuning_name(race, {"epochs": 2}, [asked(1)], "other model", 1),
+        tuning_name(race, {"epochs": 2}, [asked(1)], "other model", 2),
+    ]
+    assert len(set(names)) == len(names)
+    assert names[0] == tuning_name(squad, {"epochs": 1}, [asked(0)], "model", 1)

@@ -65,3 +65,16 @@ def test_f1_is_of_the_last_label_by_name() -> None:
     system = EvaluatedSystem("never", "cpu", "none")
     judge(run, system, "made-up", examples, lambda train, texts: ["neg"] * len(texts), folds=2)
     assert {row.metric: row.value for row in run.rows} == {"accuracy": 0.5, "f1": 0.0}
+
+
+@pytest.mark.parametrize("seed", [1, 2, None])
+def test_every_system_has_the_folds_of_the_run(seed: int | None) -> None:
+    asked: list[list[str]] = []
+
+    def remember(train: Sequence[LabelledText], texts: Sequence[str]) -> list[str]:
+        asked.append(list(texts))
+        return ["pos"] * len(texts)
+
+    run = Evaluation("made-up", "none", samples=20, seed=3)
+    judge(run, EvaluatedSystem("made-up", "cpu", "none", seed), "made-up", EXAMPLES, remember, folds=4)
+    assert asked == [[EXAMPLES[index].text for index in fold] for fold in stratified_folds(LABELS, 4, seed=3)]
