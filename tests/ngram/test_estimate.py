@@ -63,7 +63,8 @@ def test_the_text_ends_with_a_word_that_lmplz_counts_in_a_way_of_its_own() -> No
 
 def test_fallen_back_on_discounts_give_lmplzs_numbers(tmp_path: Path) -> None:
     config = NgramConfig(order=5, discount_fallback=FALLBACK, estimator="own")
-    estimate([["a", "b", "c"], ["d", "e", "f"]], tmp_path / "model.arpa", config)
+    made = estimate([["a", "b", "c"], ["d", "e", "f"]], tmp_path / "model.arpa", config)
+    assert made.discounts == (FALLBACK,) * 5
     assert_equal(tmp_path / "model.arpa", FIXTURES / "fallback.arpa")
 
 
@@ -275,6 +276,10 @@ def test_lmplz_that_is_asked_for_and_absent(tmp_path: Path, monkeypatch: pytest.
 def test_settings_that_mean_nothing_are_refused(wrong: dict[str, object], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         NgramConfig(**wrong)
+
+
+def test_a_discount_may_be_all_of_its_count() -> None:
+    assert NgramConfig(discount_fallback=(1.0, 2.0, 3.0)).discount_fallback == (1.0, 2.0, 3.0)
 
 
 def test_the_last_threshold_holds_for_the_orders_beyond() -> None:

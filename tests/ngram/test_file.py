@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import math
+import re
 import shutil
 import subprocess
 import sys
@@ -62,6 +63,18 @@ def test_a_word_is_looked_up_in_the_case_that_the_file_has(tmp_path: Path) -> No
     check(path, {"a B c": ["a", "b", "c"], "Zzz a": ["zzz", "a"]})
     (tmp_path / "lower.arpa").write_text(PLAIN)
     check(tmp_path / "lower.arpa", {"A B c": ["a", "b", "c"]})
+
+
+def test_of_two_other_cases_that_a_file_has_it_is_the_lower_one(tmp_path: Path) -> None:
+    own = {"d": "ab", "e": "AB"}
+    lines = [
+        re.sub(r"(?<![\w\\])[de](?!\w)", lambda found: own[found[0]], line) for line in PLAIN.split("\n")
+    ]
+    (tmp_path / "both.arpa").write_text("\n".join(lines))
+    model = quartet.load(tmp_path / "both.arpa")
+    assert isinstance(model, NgramLM)
+    lower, mixed, upper = model.score(["ab", "Ab", "AB"])
+    assert lower == mixed != upper
 
 
 @pytest.mark.skipif(shutil.which("build_binary") is None, reason="KenLM's program is not installed")

@@ -97,6 +97,8 @@ def test_what_is_spelled_as_a_reserved_word_is_unknown_and_not_free(tmp_path: Pa
         reading = kept.read(f"the {word} cat")
         assert reading.unknown.tolist() == [False, True, False]
         assert reading.logprobs[1] == kept.read("the zzz cat").logprobs[1]
+    marked, known = (kept.spelled(kept.unknown_tokens([text])[0]) for text in ("the <unk> cat", "the cat"))
+    assert marked == known == 0.0, "WikiText's own mark needs no spelling"
 
 
 def test_it_has_the_surface_of_a_language_model(model: NgramLM) -> None:

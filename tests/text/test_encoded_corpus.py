@@ -29,7 +29,7 @@ DOCUMENTS = [
         (
             _paragraph("The harbour", heading=True),
             _paragraph("She walked.", "\u200b", "He slept near the mill."),
-            _paragraph("\u00ad"),  # no token is left of it
+            _paragraph("\u00ad", heading=True),  # no token is left of it
             _paragraph("They left."),
         ),
     ),

@@ -73,9 +73,11 @@ def test_a_line_of_a_file_of_sentences_is_a_paragraph_and_a_thousand_are_a_docum
 
 
 def test_a_compressed_text_is_read_as_it_is(tmp_path: Path) -> None:
-    (tmp_path / "tales.txt").write_text("One.\n\nStill one.\n\n\nTwo.\n")
+    (tmp_path / "tales.txt").write_text("One.\n\nStill one.\n\n\nTwo.\n", encoding="utf-8-sig")
     (tmp_path / "tales.txt.gz").write_bytes(gzip.compress((tmp_path / "tales.txt").read_bytes()))
-    assert list(read_text(tmp_path / "tales.txt.gz")) == list(read_text(tmp_path / "tales.txt"))
+    found = list(read_text(tmp_path / "tales.txt.gz"))
+    assert found == list(read_text(tmp_path / "tales.txt"))
+    assert found[0].paragraphs[0].text == "One.", "without the byte order mark"
 
 
 def test_a_damaged_compressed_text_is_a_line(tmp_path: Path) -> None:

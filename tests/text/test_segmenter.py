@@ -62,6 +62,9 @@ def test_training_stops_at_its_limit_and_reads_no_further() -> None:
 
     assert "trained on 1,024 characters" in load_segmenter("trained", "english", endless, 1000).provenance
     assert len(read) < 40
+    whole = load_segmenter("trained", "english", lambda: iter(["It rains. It pours."]))
+    cut = load_segmenter("trained", "english", lambda: iter(["It rains. It pours.", "Go."]), 19)
+    assert cut.provenance == whole.provenance, "the first paragraph has as many as are wanted"
 
 
 def test_a_heading_is_one_sentence_and_empty_paragraphs_go() -> None:
