@@ -6,7 +6,7 @@ import io
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from typer.main import get_group
 import quartet
 from quartet import cli, shipped_model
 from quartet.cli.rescore import file_and_weight
+from quartet.config.choices import ScoringPrecision
 from quartet.errors import InputError
 from quartet.models.checkpoint import save_model
 from quartet.nbest.formats import FORMATS
@@ -94,6 +95,13 @@ def test_embed_prints_a_vector_for_each_line(
     assert call(monkeypatch, b"a letter\nthe river", "embed", "--model", str(model)) == 0
     vectors = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [len(vector) for vector in vectors] == [24, 24]
+    opened = quartet.load(model)
+    assert isinstance(opened, LanguageModel)
+    for options, masked in (([], True), (["--intact"], False)):
+        assert call(monkeypatch, b"a letter", "embed", "--model", str(model), *options) == 0
+        expected = opened.embed(["a letter"], masked=masked)[0]
+        assert json.loads(capsys.readouterr().out) == pytest.approx(expected.tolist(), abs=1e-5)
+    assert not np.allclose(*(opened.embed(["a letter"], masked=masked) for masked in (True, False)))
 
 
 def test_embed_refuses_a_layer_that_is_the_same_for_every_text(
@@ -409,3 +417,59 @@ def test_scores_are_kept_for_the_next_run(
     out.unlink()
     assert call(monkeypatch, b"", *base, "--cache", str(cache)) == 0
     assert out.read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ([], "a grey heron"),
+        (["--no-lowercase"], "A grey heron"),
+        (["--no-strip-punctuation"], "a grey heron."),
+        (["--metric", "bleu"], "A grey heron."),
+        (["--metric", "bleu", "--lowercase"], "a grey heron."),
+    ],
+)
+def test_texts_are_made_alike_as_is_asked_for(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], text: str
+) -> None:
+    lists, out = tmp_path / "lists.json", tmp_path / "out.jsonl"
+    lists.write_text(json.dumps(LISTS))
+    base = ["rescore", "--model", str(model), "--nbest", str(lists), "--out", str(out), "--lm-weight", "0"]
+    assert call(monkeypatch, b"", *base, *options) == 0
+    assert rows(out)[0]["hypotheses"][1]["text"] == text
+
+
+def test_lists_to_tune_on_have_references_of_their_own(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of the other lists name other utterances."""
+    (tmp_path / "lists.json").write_text(json.dumps(LISTS))
+    named = {f"dev-{name}": one for name, one in LISTS.items()}
+    (tmp_path / "dev.json").write_text(
+        json.dumps({name: {**one, "ref": None} for name, one in named.items()})
+    )
+    for file, given in (("refs.json", LISTS), ("dev-refs.json", named)):
+        references = {name: one["ref"] for name, one in given.items()}
+        (tmp_path / file).write_text(json.dumps(references))
+    monkeypatch.chdir(tmp_path)
+    base = ["rescore", "--model", str(model), "--nbest", "lists.json", "--out", "out.jsonl"]
+    options = ["--tune", "dev.json", "--tune-references", "dev-refs.json", "--references", "refs.json"]
+    assert call(monkeypatch, b"", *base, *options) == 0
+    (tmp_path / "dev.json").write_text(json.dumps(named))
+    found = quartet.rescore(quartet.load(model), Path("lists.json"), tune=Path("dev.json"))
+    assert rows(tmp_path / "out.jsonl") == list(found)
+
+
+def test_lists_are_scored_in_the_precision_that_is_asked_for(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lists, out = tmp_path / "lists.json", tmp_path / "out.jsonl"
+    lists.write_text(json.dumps(LISTS))
+    base = ["rescore", "--model", str(model), "--nbest", str(lists), "--out", str(out), "--lm-weight", "0.5"]
+    found = {}
+    for precision in get_args(ScoringPrecision):
+        assert call(monkeypatch, b"", *base, "--precision", precision) == 0
+        found[precision] = rows(out)
+        opened = quartet.load(model, precision=precision)
+        assert found[precision] == list(quartet.rescore(opened, lists, weight=0.5))
+    assert len({str(one) for one in found.values()}) == len(found) > 1

@@ -93,6 +93,9 @@ def test_other_choices_are_counted(trained: dict[str, Path], tmp_path: Path, lis
     ]
     assert found["choices"] == sum(one != other for one, other in zip(*chosen, strict=True))
     models = [quartet.load(folder) for folder in both]
+    ours, theirs = (quartet.rescore(model, lists, weight=1.0).value or 0.0 for model in models)
+    assert found["wer"]["difference"]["value"] == pytest.approx(theirs - ours)
+    assert ours != theirs
     apart = []
     for weight in range(21):
         one, other = (quartet.rescore(model, lists, weight=weight / 20).value for model in models)
@@ -164,6 +167,7 @@ def test_the_command_writes_a_folder_that_score_and_embed_take(
     assert call("export", str(trained["tta"]), str(out), *options, "--weights", "best") == 0
     assert "MB, of" in capsys.readouterr().out
     assert read_json(out / "export.json")["form"] == form
+    assert read_json(out / "config.json")["training"]["weights"] == "best"
     printed: dict[str, Any] = {}
     for command in ("score", "embed"):
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"the river\n\na letter")))

@@ -110,6 +110,16 @@ def test_a_fingerprint_is_of_what_decides_the_scores(trained: dict[str, Path], t
     assert "exported as onnx-int8" in quartet.load(tmp_path / "onnx-int8").scale
 
 
+def test_another_runtime_is_another_fingerprint(
+    trained: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, exported = both(trained["tta"], tmp_path / "out")
+    before = exported.fingerprint
+    monkeypatch.setattr("onnxruntime.__version__", "0.0.0")
+    other = quartet.load(tmp_path / "out")
+    assert isinstance(other, ExportedLM) and other.fingerprint != before
+
+
 def test_threads_are_torchs(trained: dict[str, Path], tmp_path: Path) -> None:
     before = torch.get_num_threads()
     try:

@@ -36,6 +36,15 @@ def test_a_tone_keeps_its_pitch_at_other_rates(tmp_path: Path, rate: int) -> Non
     assert np.abs(found[RATE // 4 : -RATE // 4]).max() == pytest.approx(0.5, abs=0.01)
 
 
+@pytest.mark.parametrize(
+    ("rate", "frames", "samples"), [(44_100, 100, 37), (22_050, 1_001, 727), (48_000, 3, 1)]
+)
+def test_a_part_of_a_sample_is_one_more(tmp_path: Path, rate: int, frames: int, samples: int) -> None:
+    """36.3, 726.3 and 1 samples at 16 kHz."""
+    path = write_sound(tmp_path / "a.wav", np.zeros(frames, dtype=np.float32), rate)
+    assert length(path, PLACE) == len(read_samples(path, PLACE)) == samples
+
+
 def test_channels_are_averaged(tmp_path: Path) -> None:
     left, right = sound(1), sound(2)
     path = write_sound(tmp_path / "a.flac", np.stack([left, right], axis=1))

@@ -133,7 +133,10 @@ def test_every_hypothesis_ends_where_it_must_at_its_own_price(toy_translator: Tr
     tight = toy.translator_with(toy_translator, max_length=4)
     found = search(tight, [source, "Hund"], short)
     assert found.cut == 1
-    assert found.ended > 0
+    limits = [4, min(4, len(toy_translator.tokenizer.encode("Hund")) + 1)]
+    at_limit = [each.tokens == most for most, one in zip(limits, found.lists, strict=True) for each in one]
+    assert 0 < found.ended == sum(at_limit) < len(at_limit)
+    assert max(each.tokens for each in found.lists[0]) == 4, "as many as the model reads, and [EOS]"
     for text, one in zip((source, "Hund"), found.lists, strict=True):
         assert one
         cut = toy_translator.tokenizer.decode(toy_translator.tokenizer.encode(text)[:3])

@@ -220,6 +220,14 @@ def test_equal_texts_are_one_with_the_best_score(utterances: list[Utterance], to
     assert steps == [2, 1]
 
 
+def test_of_more_texts_than_the_beam_holds_the_best_are_kept(
+    utterances: list[Utterance], toy_whisper: Path
+) -> None:
+    given = [Transcript(text, -score, (1, 9)) for text, score in (("a", 3.0), ("b", 1.0), ("c", 2.0))]
+    found = recognise(Found(given), utterances[:1], config(toy_whisper, size=2))
+    assert [[each.text for each in one] for one in found.lists] == [["b", "c"]]
+
+
 def test_a_score_that_is_no_number_ends_it(utterances: list[Utterance], toy_whisper: Path) -> None:
     with pytest.raises(InputError, match='utterance "a-0": the score of "a" is nan; set precision: float32'):
         recognise(Found([Transcript("a", math.nan, (1, 9))]), utterances[:1], config(toy_whisper))

@@ -91,3 +91,13 @@ def test_rare_characters_get_no_piece() -> None:
     covered = train_pieces([*TEXTS, "ﷺ"], VocabularyConfig(vocab_size=340, character_coverage=0.999))
     assert len(covered.encode("ﷺ")) == 1 + 3
     assert covered.decode(covered.encode("ﷺ")) == "ﷺ"
+
+
+@pytest.mark.parametrize(
+    ("coverage", "known"), [(1.0, "abc"), (0.9, "abc"), (0.875, "ab"), (0.625, "a"), (0.6, "a")]
+)
+def test_as_few_characters_have_a_piece_as_make_up_the_share(coverage: float, known: str) -> None:
+    """Of eight a five times, b twice and c once: 5 / 8, 7 / 8 and all."""
+    pieces = train_pieces(["aaaaabbc"], VocabularyConfig(vocab_size=300, character_coverage=coverage))
+    spelled = {letter: pieces.tokens(pieces.encode(letter))[-1].startswith("<0x") for letter in "abc"}
+    assert [letter for letter, as_bytes in spelled.items() if not as_bytes] == list(known)

@@ -25,6 +25,10 @@ def test_several_seeds_are_a_mean_a_spread_and_the_widest_bounds() -> None:
     assert cell.text(fixed(1, 100)) == "50.0 ± 10.0 [30.0, 70.0]"
 
 
+def test_of_seeds_with_other_numbers_of_items_the_least_is_told() -> None:
+    assert Cell((row(*_key(), 0.5, 12, 0.1, 1), row(*_key(), 0.5, 8, 0.1, 2))).n == 8
+
+
 def test_a_seed_without_an_interval_leaves_none() -> None:
     cell = Cell((row(*_key(), 0.5, 10, 0.1, 1), row(*_key(), 0.5, 10, None, 2)))
     assert cell.bounds is None

@@ -21,6 +21,7 @@ from quartet.report import numbers
         (numbers.perplexity, 3.2e9, "3.2e+09"),
         (numbers.p_value, 0.0123, "0.012"),
         (numbers.p_value, 0.0001, "< 0.001"),
+        (numbers.p_value, 0.0006, "0.001"),
         (numbers.milliseconds, 9.854, "9.85"),
         (numbers.milliseconds, 12.345, "12.3"),
         (numbers.milliseconds, 1234.5, "1,234"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections import Counter
 
@@ -161,6 +162,10 @@ def test_gain_over_a_baseline_is_paired() -> None:
     assert measure.ci_low is not None
     assert measure.ci_high is not None
     assert 0 < measure.ci_low < measure.value < measure.ci_high
+    clusters = [number // 5 for number in range(100)]
+    whole = [[np.concatenate(each[at : at + 5]) for at in range(0, 100, 5)] for each in (model, baseline)]
+    drawn, wanted = gain(model, baseline, 500, 1, clusters), gain(whole[0], whole[1], 500, 1)
+    assert dataclasses.astuple(drawn) == pytest.approx(dataclasses.astuple(wanted)), "documents are drawn"
     with pytest.raises(ValueError, match="other numbers of tokens"):
         gain(model, baseline[:-1], samples=10, seed=1)
 

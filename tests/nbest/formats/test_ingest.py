@@ -118,6 +118,15 @@ def test_references_of_a_file_stand_in_the_place_of_the_lists_own(name: str, tmp
     assert counted.references_unused == 2 - len(lost)
 
 
+@pytest.mark.parametrize("score", ["", ', "score": -1'])
+def test_a_lost_list_has_a_score_where_the_others_have_one(tmp_path: Path, score: str) -> None:
+    lists, path = tmp_path / "lists.jsonl", tmp_path / "refs.json"
+    lists.write_text(f'{{"utt": "one", "hypotheses": [{{"text": "a"{score}}}]}}\n')
+    path.write_text('{"one": "a", "two": "b"}')
+    kept, lost = read("jsonl", NBestFiles(lists, references=path)).lists
+    assert lost.utterance == "two" and lost.ranked_only == kept.ranked_only == (not score)
+
+
 MALFORMED_REFERENCES = {
     "a.json": ('{"one": "a", "one": "b"}', 'a.json: utterance "one" occurs twice'),
     "b.json": ('{"one": 3}', 'utterance "one": a text was expected, not a number'),
