@@ -46,6 +46,8 @@ PRELOADED = (
 PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
 #: What a fork's end is told by, after this line: its code.
 STARTED = "started\n"
+#: Bytes of a socket's path, of which the system keeps 108.
+LONGEST = 107
 #: Seconds in which a process must have said what it wants.
 PATIENCE = 10.0
 
@@ -59,11 +61,11 @@ def server(preloaded: Sequence[str] = PRELOADED) -> Iterator[tuple[int, dict[str
     Args:
         preloaded: the modules that it imports.
     """
-    if not hasattr(os, "pidfd_open"):  # Linux has it
-        yield 0, {}
-        return
     with tempfile.TemporaryDirectory(prefix="quartet-") as folder:
         address = str(Path(folder) / "socket")
+        if not hasattr(os, "pidfd_open") or len(os.fsencode(address)) > LONGEST:  # Linux has the former
+            yield 0, {}
+            return
         process = subprocess.Popen(
             [sys.executable, "-m", __name__, address, *preloaded], stdin=subprocess.PIPE
         )

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -165,6 +166,18 @@ def test_where_nobody_forks_a_process_starts_by_itself(folder: Path) -> None:
     with forking() as (_, environment):
         pass
     assert python("scripts.show", "4", environment=environment).returncode == 4
+
+
+def test_where_temporary_folders_have_long_names_nothing_forks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    temporary = tmp_path / ("n" * 100)
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    with warm_start.server([PRELOADED]) as (number, variables):
+        assert (number, variables) == (0, {})
+    assert capfd.readouterr() == ("", "")
+    assert list(temporary.iterdir()) == []
 
 
 def test_it_waits_for_its_forks_where_who_started_it_is_killed_and_forks_no_more(folder: Path) -> None:
