@@ -86,10 +86,24 @@ def test_the_baseline_on_sts_benchmark_is_what_ten_lines_give(tmp_path: Path) ->
     assert found["pearson"].n == 4
 
 
+def test_words_of_glove_may_hold_blanks(tmp_path: Path) -> None:
+    """glove.840B.300d, the T-TA paper's, has some twenty such words."""
+    path = tmp_path / "vectors.txt"
+    path.write_text("the 1 0 2\n. . . 5 5 5\nat name@domain.com 6 6 6\ncat 0 1e-1 -3\nthe 9 9 9\n")
+    found = load_vectors(path, "glove", lowercase=True)
+    assert found.scale == "4 words, 3 dimensions, Treebank words, lower-cased"
+    expected = np.mean([[1, 0, 2], [0, 0.1, -3]], axis=0)
+    np.testing.assert_allclose(found.embed(["the cat"]).means, [expected], rtol=1e-6)
+    path.write_text("the 1 0 2\ncat 0 1 -3 4\n")
+    with pytest.raises(InputError, match=":2: 4 numbers, 3 were expected"):
+        load_vectors(path, "glove", lowercase=True)
+
+
 @pytest.mark.parametrize(
     ("content", "form"),
     [
         (b"the 1 0\ncat 1\n", "glove"),
+        (b"the 1 0 2\ncat 1\n", "glove"),
         (b"the one two\n", "glove"),
         (b"", "glove"),
         (b"\xff\xfe 1 2\n", "glove"),

@@ -88,7 +88,7 @@ class WordVectors:
 
 
 def load_vectors(path: str | Path, form: VectorFormat, lowercase: bool) -> WordVectors:
-    """Read a file of word vectors with gensim; text may be gzipped (.gz).
+    """Read a file of word vectors; text may be gzipped (.gz). Of a word that occurs again the first vector counts.
 
     Args:
         path: the file.
@@ -102,13 +102,14 @@ def load_vectors(path: str | Path, form: VectorFormat, lowercase: bool) -> WordV
 
     path = Path(path)
     try:
-        if form == "word2vec-binary":
-            _check_binary(path)
+        if form == "glove":
+            keyed = _read_glove(path, *_check_lines(path, headed=False))
         else:
-            _check_lines(path, headed=form == "word2vec")
-        keyed = KeyedVectors.load_word2vec_format(
-            str(path), binary=form == "word2vec-binary", no_header=form == "glove"
-        )
+            if form == "word2vec":
+                _check_lines(path, headed=True)
+            else:
+                _check_binary(path)
+            keyed = KeyedVectors.load_word2vec_format(str(path), binary=form == "word2vec-binary")
     except InputError:
         raise
     except _BROKEN as error:
@@ -128,10 +129,14 @@ def _opened(path: Path) -> IO[bytes]:
     return gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb")  # type: ignore[return-value]
 
 
-def _check_lines(path: Path, headed: bool) -> None:
-    """Raise InputError unless all lines have as many numbers: of one alone gensim would make a whole vector.
+def _check_lines(path: Path, headed: bool) -> tuple[int, int]:
+    """The number of words and that of numbers in a vector, which all lines share: of one gensim would make a vector.
 
-    A first line that tells the number of words and of numbers must tell the right ones: gensim leaves out what is more.
+    Without a first line that tells them a word may hold blanks, as ". . ." and "at name@domain.com" of glove.840B do,
+    but no number behind one. A first line must tell the right ones: gensim leaves out what is more.
+
+    Raises:
+        InputError: a line has another number of numbers, or is none of text.
     """
     cells = number = 0
     stated: tuple[int, int] | None = None
@@ -152,11 +157,43 @@ def _check_lines(path: Path, headed: bool) -> None:
                 cells = found
                 if not cells:
                     raise InputError(place, "a word, a blank and numbers were expected", "check its format")
-            elif found != cells:
+            elif found < cells or (
+                found > cells and (headed or not _is_word(line.split(b" ")[: found - cells + 1]))
+            ):
                 raise InputError(place, f"{found} numbers, {cells} were expected")
     if stated and stated != (number - 1, cells):
         words = f"holds {number - 1} words of {cells} numbers, its first line says {stated[0]} of {stated[1]}"
         raise InputError(path, words, "fetch it again")
+    return number - headed, cells
+
+
+def _is_word(parts: Sequence[bytes]) -> bool:
+    """Whether what stands between blanks may be one word: there is no number in it but at its start."""
+    for part in parts[1:]:
+        try:
+            float(part)
+        except ValueError:
+            continue
+        return False
+    return True
+
+
+def _read_glove(path: Path, words: int, numbers: int) -> Any:
+    """The vectors of a checked file: the last numbers of each line, and before them the word."""
+    from gensim.models import KeyedVectors
+
+    rows: dict[str, int] = {}
+    table = np.empty((words, numbers), dtype=np.float32)
+    with _opened(path) as file:
+        for line in file:
+            word, *values = line.rstrip().rsplit(b" ", numbers)
+            row = len(rows)
+            if rows.setdefault(word.decode(), row) == row:
+                table[row] = np.array(values).astype(np.float32)
+    keyed = KeyedVectors(numbers)
+    if rows:
+        keyed.add_vectors(list(rows), table[: len(rows)])
+    return keyed
 
 
 def _header(line: bytes, path: Path) -> tuple[int, int]:
