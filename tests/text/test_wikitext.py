@@ -130,6 +130,12 @@ def test_control_characters_cannot_pose_as_marks() -> None:
     assert lines("A \x02b\x03 2\x01 c\x04.") == ["A b 2 c."]
 
 
+@pytest.mark.parametrize("number", ["1", "2", "3", "x4", "x05", "127"])
+def test_control_characters_written_as_entities_are_no_marks_either(number: str) -> None:
+    wikitext = f"&#{number};x is a long line, and it ends like&#{number}; any other."
+    assert [p.text for p in paragraphs_of(wikitext)] == ["x is a long line, and it ends like any other."]
+
+
 @pytest.mark.parametrize(
     "deep", ["(" * 3000 + ")" * 3000, "{{a|" * 200, "[[" * 3000, "{|\n|" * 2000, "<div>" * 900]
 )

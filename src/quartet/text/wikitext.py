@@ -115,7 +115,8 @@ def _render_node(node: nodes.Node, media: frozenset[str]) -> str:
                 text = str(node.normalize())
             except (ValueError, OverflowError):  # a number beyond Unicode
                 return ""
-            return "" if "\ud800" <= text <= "\udfff" else text  # half a character, which no file can hold
+            # half a character, which no file can hold; a control character, which may be one of our marks
+            return "" if "\ud800" <= text <= "\udfff" or _CONTROL.match(text) else text
         case nodes.Heading():
             return f"\n{HEAD}{node.level}{_SPACE.sub(' ', _render(node.title, media)).strip()}\n"
         case _:  # comments and template arguments
