@@ -11,7 +11,8 @@ from quartet.config.finetuning import RaceSettings, SquadSettings
 from quartet.config.loading import checked
 from quartet.errors import InputError
 from quartet.tasks.evaluation import Evaluation
-from quartet.tasks.questions import evenly_spread, readings, split_by_article, squad_sets
+from quartet.tasks.questions import evenly_spread, race_sets, readings, split_by_article, squad_sets
+from quartet.tasks.race.data import ChoiceQuestion
 from quartet.tasks.squad.data import SpanQuestion
 from tests.models.shapes import KINDS, small
 
@@ -32,6 +33,22 @@ def test_the_last_articles_are_held_out_whole() -> None:
         "one article stays on either side"
     )
     assert [len(part) for part in split_by_article(asked(5, 1), 0.01)] == [4, 1]
+
+
+def passage(number: int) -> ChoiceQuestion:
+    return ChoiceQuestion(f"high{number}.txt", 0, "text", "?", ("a", "b", "c", "d"), 0, "high")
+
+
+def test_a_passage_in_two_files_of_a_split_is_refused() -> None:
+    """Its questions would count twice."""
+    run = Evaluation("notebook", "race", samples=10, seed=1)
+    files = {"train": [passage(1)], "dev": [passage(1), passage(2)], "dev_high": [passage(3)]}
+    (found,) = race_sets(run, [("race", "race", files)], RaceSettings())
+    assert [one.article_id for one in found.judged["dev"]] == ["high1.txt", "high2.txt", "high3.txt"]
+    files["dev_high"].append(passage(2))
+    with pytest.raises(InputError, match=r"high2\.txt is in dev already") as refused:
+        list(race_sets(run, [("race", "race", files)], RaceSettings()))
+    assert refused.value.place == "params.yaml: tasks.race.files.dev_high"
 
 
 @pytest.mark.parametrize(("limit", "kept"), [(0, 10), (10, 10), (99, 10), (4, 4), (1, 1)])

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from quartet.config.finetuning import QuestionPositions, QuestionSettings, RaceSettings, SquadSettings
 from quartet.config.model import ModelConfig
+from quartet.errors import InputError
 from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.race.data import ChoiceQuestion
 from quartet.tasks.squad.data import SpanQuestion
@@ -61,11 +62,21 @@ def squad_sets(
 def race_sets(
     run: Evaluation, sets: PublishedSets[ChoiceQuestion], settings: RaceSettings
 ) -> Iterator[QuestionSet[ChoiceQuestion]]:
-    """Yield every set of RACE's; files of one level (``dev_middle``, ``dev_high``) make one split."""
+    """Yield every set of RACE's; files of one level (``dev_middle``, ``dev_high``) make one split.
+
+    Raises:
+        InputError: two files of a split hold the same passage, whose questions would count twice.
+    """
     for name, form, roles in sets:
         found: dict[str, list[ChoiceQuestion]] = {}
+        owners: dict[tuple[str, str], str] = {}
         for role, questions in roles.items():
-            found.setdefault(role.partition("_")[0], []).extend(questions)
+            split = role.partition("_")[0]
+            for one in questions:
+                if (owner := owners.setdefault((split, one.article_id), role)) != role:
+                    reason = f"{one.article_id} is in {owner} already"
+                    raise InputError(f"params.yaml: tasks.{name}.files.{role}", reason, "take one file out")
+            found.setdefault(split, []).extend(questions)
         yield from _limited(run, name, form, found, settings)
 
 
