@@ -30,6 +30,8 @@ from quartet.results import BASELINES, INTACT, ONE_BY_ONE, combined_name, system
 
 #: The sections whose entries are systems of the report.
 SYSTEMS = ("models", "pretrained", "ngrams", "vectors")
+#: The evaluations that join several texts in one input, which models of streams do not have.
+JOINING = ("glue", "squad", "race")
 #: How the name of a block begins that holds YAML anchors for others, and is no setting itself.
 ANCHORS = "x-"
 #: Names become file names, stage names of DVC and keys of DVC's params, where a dot would cut them in two.
@@ -67,6 +69,8 @@ def _check_names(params: Params, place: str) -> None:
     named = [("experiment", params.experiment)]
     for section in (*NAMED, "tasks"):
         named += [(f"{section}.{name}", name) for name in getattr(params, section)]
+    for key, task in params.tasks.items():  # a file is called after its role
+        named += [(f"tasks.{key}.files.{role}", role) for role in task.files]
     for where, name in named:
         if not NAME.fullmatch(name):
             raise InputError(
@@ -151,6 +155,7 @@ def _check_references(params: Params, place: str) -> None:
                     f"{over[0]} of {name}, which has {most}",
                     "take a smaller number",
                 )
+    _check_joined(params, place)
     for pair in params.rerank.combine:
         alone = {**dict.fromkeys(params.evaluate["rerank"])}
         intact = {system_name(name, INTACT): name for name in alone}
@@ -169,6 +174,25 @@ def _check_references(params: Params, place: str) -> None:
                 f"{place}: evaluate.{name}",
                 f"no task is of the kind {' or '.join(one.sets)}",
                 "add one under tasks, or empty this list",
+            )
+
+
+def _check_joined(params: Params, place: str) -> None:
+    """What reads several texts as one input needs models that have such inputs, and as long ones as are asked for."""
+    for evaluation in JOINING:
+        for name in params.evaluate[evaluation]:
+            if params.models[name].reads == "streams":
+                raise InputError(
+                    f"{place}: evaluate.{evaluation}",
+                    f"{name} reads streams, and this is for models of sentences or spans",
+                    "take it out",
+                )
+    for name in params.evaluate["glue"]:
+        if params.glue.max_length > params.models[name].max_length:
+            raise InputError(
+                f"{place}: glue.max_length",
+                f"{params.glue.max_length} tokens are more than the {params.models[name].max_length} that {name} reads",
+                "write 0 for as many as each model reads",
             )
 
 

@@ -54,6 +54,9 @@ def check_roles(name: str, task: TaskEntry) -> None:
         raise InputError(
             place, f"of {', '.join(form.splits) or 'its parts'} it takes one or more, not {given}"
         )
+    for role, source in task.files.items():
+        if file_name(role, source.source, task.kind) == MANIFEST:
+            raise InputError(f"{place}.{role}", f"would be {MANIFEST}, which says what there is", "rename it")
 
 
 def file_name(role: str, source: str, kind: str) -> str:

@@ -43,6 +43,10 @@ def with_pretrained(source: str) -> None:
         ("threads: 1", "threads: 100000", "threads", "number of cores"),
         ("workers: 0", "workers: 100000", "workers", "number of cores"),
         ("language: english", "language: englsh", "corpora.wikipedia-sample.language", "'english'"),
+        ("  glue: [tta]", "  glue: [tta, segatron-xl]", "evaluate.glue", "take it out"),
+        ("  squad: [tta]", "  squad: [segatron-xl]", "evaluate.squad", "take it out"),
+        ("  race: [tta]", "  race: [tta, segatron-xl]", "evaluate.race", "take it out"),
+        ("  pooling: mean", "  pooling: mean\n  max_length: 65", "glue.max_length", "write 0"),
     ],
 )
 def test_what_params_yaml_shows_by_itself(folder: Path, old: str, new: str, key: str, remedy: str) -> None:
@@ -54,6 +58,16 @@ def test_what_params_yaml_shows_by_itself(folder: Path, old: str, new: str, key:
         read_params()
     assert refused.value.place == f"params.yaml: {key}"
     assert remedy in refused.value.remedy
+
+
+def test_no_file_of_a_set_takes_the_place_of_its_manifest(folder: Path) -> None:
+    files = "{manifest: {source: a.tsv, sha256: null}}"
+    edit("tasks:\n", f"tasks:\n  year: {{kind: sts, format: semeval, license: none, files: {files}}}\n")
+    read_params()
+    edit("a.tsv", "a.json")
+    with pytest.raises(InputError) as refused:
+        read_params()
+    assert refused.value.place == "params.yaml: tasks.year.files.manifest"
 
 
 def test_the_remedy_for_a_language_without_a_model_is_one_that_works(folder: Path) -> None:

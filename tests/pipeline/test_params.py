@@ -278,6 +278,16 @@ MISTAKES = {
         "nbest.sample-speech.weights: start 1.0 is larger than stop 0.5",
     ),
     "name with a dot": ("  tta:", "  t.ta:", "models.t.ta: 't.ta' cannot be a name"),
+    "a role that is no file's name": (
+        '      texts: {source: "package://gensim/test/test_data/lee.cor"',
+        '      ../texts: {source: "package://gensim/test/test_data/lee.cor"',
+        "tasks.lee.files.../texts: '../texts' cannot be a name",
+    ),
+    "too few tokens for a pair": (
+        "  max_length: 0  #",
+        "  max_length: 4  #",
+        "glue: max_length 4 holds no pair",
+    ),
     "name of a folder": ("experiment: sample", "experiment: ../x", "experiment: '../x' cannot be a name"),
     "name that is no text": ("  tta:", "  12:", "the key 12 is a value of type int, not text"),
     "same seed twice": ("seeds: [1]", "seeds: [1, 1]", "seeds: [1, 1] holds a seed twice"),

@@ -17,6 +17,8 @@ from quartet.config.types import STRICT, Count, Positive, ProperShare, Seed, Sha
 Pooling = Literal["cls", "mean"]
 #: ``paper``: as Bai et al. 2021 say; ``released``: as their code does. Each that is named is a training of its own.
 QuestionPositions = Literal["paper", "released"]
+#: Tokens of an input that has one of each text of a pair, and three special ones.
+LEAST = 5
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
@@ -87,7 +89,7 @@ class GlueProtocol:
     Attributes:
         seeds: of the new layers, the order of the examples and the dropout; each choice is trained once a seed.
         limit: training examples, drawn at random; 0: all.
-        max_length: tokens of an input, special tokens included; 0: the model's own length.
+        max_length: tokens of an input, special tokens included, at least 5 for a pair; 0: the model's own length.
         pooling: see `Pooling`.
         warmup: share of the steps in which the rate rises.
         own_schedule: each number of epochs is a training of its own, whose rate falls to 0 at its end (the paper's grid
@@ -106,6 +108,10 @@ class GlueProtocol:
     def __post_init__(self) -> None:
         if not self.seeds or len(set(self.seeds)) < len(self.seeds):
             raise ValueError(f"seeds {list(self.seeds)} must hold one seed at least, and none twice")
+        if 0 < self.max_length < LEAST:
+            raise ValueError(
+                f"max_length {self.max_length} holds no pair of texts: write 0, or {LEAST} or more"
+            )
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
