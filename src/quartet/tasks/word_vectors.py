@@ -247,7 +247,8 @@ def train_word2vec(
         seed: the same one gives the same vectors (one thread).
 
     Raises:
-        ValueError: no token occurs often enough, or `sentences` is a generator.
+        InputError: no token occurs often enough.
+        ValueError: `sentences` is a generator.
     """
     from gensim.models import Word2Vec as Model  # only this baseline needs gensim
 
@@ -265,7 +266,11 @@ def train_word2vec(
     )
     model.build_vocab(corpus)
     if not len(model.wv):
-        raise ValueError("no token occurs often enough for a vector")
+        raise InputError(
+            "params.yaml: word2vec.minimum_count",
+            f"no token occurs {config.minimum_count:,} times",
+            "write a smaller number",
+        )
     model.train(corpus, total_examples=model.corpus_count, epochs=config.epochs)
     table: Floats = np.zeros((vocabulary, config.dimension))
     for token, row in model.wv.key_to_index.items():

@@ -13,8 +13,12 @@ import pytest
 from scipy.stats import spearmanr
 
 from quartet.config.evaluation import Word2VecSettings
+from quartet.errors import InputError
+from quartet.results import EvaluatedSystem
+from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.word_vectors import train_word2vec
 from quartet.tasks.wordsim.data import read_word_pairs
+from quartet.tasks.wordsim.evaluation import evaluate
 from quartet.tasks.wordsim.metrics import word_similarity, word_vector
 from tests.tasks.test_small_sets import FIXTURES
 
@@ -50,8 +54,24 @@ def test_uncovered_pairs_are_left_out_and_counted() -> None:
 def test_whole_words_only() -> None:
     found = word_similarity(PAIRS, encode, TABLE, UNKNOWN, samples=100, seed=1, whole_words=True)
     assert (found["coverage"].value, found["coverage"].n) == (3 / 5, 5)  # loaf is two pieces
-    with pytest.raises(ValueError, match="0 of 5 pairs"):
-        word_similarity(PAIRS, lambda word: [UNKNOWN], TABLE, UNKNOWN, samples=10, seed=1)
+
+
+def test_a_vocabulary_that_covers_too_little_has_a_coverage_and_no_correlation() -> None:
+    """A set that a model cannot be judged on ends no run."""
+    nothing = word_similarity(PAIRS, lambda word: [UNKNOWN], TABLE, UNKNOWN, samples=10, seed=1)
+    assert {name: (one.value, one.n) for name, one in nothing.items()} == {"coverage": (0.0, 5)}
+    alike = word_similarity(PAIRS, encode, np.ones_like(TABLE), UNKNOWN, samples=10, seed=1)
+    assert {name: (one.value, one.n) for name, one in alike.items()} == {"coverage": (0.8, 5)}
+    run = Evaluation("notebook", "wordsim", samples=10, seed=1)
+    evaluate(
+        run,
+        EvaluatedSystem("word2vec", "cpu", "small"),
+        [("words", PAIRS)],
+        lambda word: [UNKNOWN],
+        TABLE,
+        UNKNOWN,
+    )
+    assert [row.metric for row in run.rows] == ["coverage"]
 
 
 CONFIG = Word2VecSettings(dimension=8, window=2, epochs=2, negative=5, skip_gram=True, minimum_count=1)
@@ -99,5 +119,5 @@ def test_word2vec_learns_which_tokens_are_alike() -> None:
 def test_word2vec_refuses_what_it_cannot_train_on() -> None:
     with pytest.raises(ValueError, match="only once"):
         train_word2vec((row for row in sentences()), 12, CONFIG, seed=1)
-    with pytest.raises(ValueError, match="no token"):
+    with pytest.raises(InputError, match="no token occurs 2 times"):
         train_word2vec([[1, 2, 3]], 12, replace(CONFIG, minimum_count=2), seed=1)

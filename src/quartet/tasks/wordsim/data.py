@@ -11,6 +11,8 @@ from quartet.errors import InputError
 from quartet.statistics.intervals import Floats
 from quartet.tasks.set_files import number_of, text_lines
 
+HEADS = "a line of names begins with #; other columns are cut off"
+
 
 @dataclass(frozen=True)
 class WordPairs:
@@ -35,10 +37,13 @@ def read_word_pairs(path: str | Path) -> WordPairs:
             continue
         cells = [cell.strip() for cell in line.split("\t")]
         if len(cells) != 3 or not cells[0] or not cells[1]:
-            raise InputError(place, "two words and a score, separated by tabs, were expected")
+            raise InputError(place, "two words and a score, separated by tabs, were expected", HEADS)
         first.append(cells[0])
         second.append(cells[1])
-        gold.append(number_of(cells[2], place))
+        try:
+            gold.append(number_of(cells[2], place))
+        except InputError as error:
+            raise InputError(place, error.reason, HEADS) from error
     if not gold:
         raise InputError(path, "holds no pair of words")
     return WordPairs(tuple(first), tuple(second), np.array(gold))

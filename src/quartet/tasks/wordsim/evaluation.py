@@ -29,4 +29,5 @@ def evaluate(
     for dataset, pairs in sets:
         measures = word_similarity(pairs, encode, table, unknown, run.samples, run.seed_of(system))
         run.add(measures, system, dataset, table=TABLE)
-        run.say(f"{system.name} on {dataset}: Spearman {measures['spearman'].value:.3f}")
+        found = f"Spearman {measures['spearman'].value:.3f}" if "spearman" in measures else "no correlation"
+        run.say(f"{system.name} on {dataset}: {found}, {100 * measures['coverage'].value:.0f} % covered")

@@ -17,6 +17,9 @@ from quartet.statistics.correlation import correlations, cosines
 from quartet.statistics.intervals import Floats
 from quartet.tasks.wordsim.data import WordPairs
 
+#: Covered pairs from which on there is a correlation.
+LEAST = 3
+
 
 def word_vector(pieces: Sequence[int], table: Floats, unknown: int) -> Floats | None:
     """(d,) the mean of the pieces' rows of the table (V, d).
@@ -54,8 +57,9 @@ def word_similarity(
         seed: of their generator.
         whole_words: take a word that is split into pieces as uncovered.
 
-    Raises:
-        ValueError: fewer than three pairs are covered.
+    Returns:
+        "coverage" alone where fewer than three pairs are covered, or all of them are scored alike: these have no
+        correlation.
     """
     table = np.asarray(table, dtype=np.float64)
     vectors: dict[str, Floats | None] = {}
@@ -71,8 +75,10 @@ def word_similarity(
             left.append(first_vector)
             right.append(second_vector)
             gold.append(score)
-    if len(gold) < 3:
-        raise ValueError(f"{len(gold)} of {len(pairs.gold)} pairs are covered by the vocabulary")
+    coverage = {"coverage": Measure(len(gold) / len(pairs.gold), len(pairs.gold))}
+    if len(gold) < LEAST:
+        return coverage
     predicted = cosines(np.stack(left), np.stack(right))
-    found = correlations(predicted, np.array(gold), samples, seed)
-    return {**found, "coverage": Measure(len(gold) / len(pairs.gold), len(pairs.gold))}
+    if np.ptp(predicted) == 0 or np.ptp(gold) == 0:
+        return coverage
+    return {**correlations(predicted, np.array(gold), samples, seed), **coverage}
