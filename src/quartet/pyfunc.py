@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from quartet.arguments import checked_texts
+from quartet.errors import InputError
 from quartet.scoring.language_model import LanguageModel, load
 from quartet.scoring.unknown import unknown_in
 
@@ -32,10 +33,12 @@ class PyfuncModel:
             texts: a list, or a table whose first column they are.
 
         Raises:
-            InputError: there is one string, or a cell holds no text.
+            InputError: there is one string, a table without a column, or a cell that holds no text.
         """
         from pandas import DataFrame
 
+        if isinstance(texts, DataFrame) and not len(texts.columns):
+            raise InputError("texts", "a table without a column", "give one column of texts")
         column = texts.iloc[:, 0] if isinstance(texts, DataFrame) else texts
         texts_read = checked_texts(column)
         found = unknown_in(self.model, texts_read, "spread").applied(self.model.token_logprobs(texts_read))

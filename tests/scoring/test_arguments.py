@@ -114,7 +114,7 @@ def test_the_table_of_mlflow(small_corpus: Small, tmp_path: Path) -> None:
     scorer = PyfuncModel(load(tmp_path))
     table = scorer.predict(pandas.DataFrame({"text": TEXTS}))
     assert list(table["score"]) == pytest.approx(scorer.model.score(TEXTS))
-    for wrong in ("the cat", pandas.DataFrame({"text": ["the cat", None]}), [1.5]):
+    for wrong in ("the cat", pandas.DataFrame({"text": ["the cat", None]}), pandas.DataFrame(), [1.5]):
         with pytest.raises(InputError, match=r"^texts"):
             scorer.predict(wrong)
 
