@@ -73,6 +73,11 @@ MALFORMED: dict[str, tuple[Callable[[Path], object], str]] = {
     "pair cut": (other(read_word_pairs, b"# note\na\tb\t1\nc\td"), "set.txt:3: two words and a score"),
     "pair without word": (other(read_word_pairs, b"a\t \t1\n"), "set.txt:1: two words and a score"),
     "score": (other(read_word_pairs, b"a\tb\tx\n"), 'set.txt:1: "x" is not a number'),
+    "line of names": (
+        other(read_word_pairs, b"Word 1\tWord 2\tHuman (mean)\na\tb\t1\n"),
+        "a line of names begins with #",
+    ),
+    "other columns": (other(read_word_pairs, b"old\tnew\tA\t1.58\n"), "other columns are cut off"),
     "no pairs": (other(read_word_pairs, b"# note\n\n"), "set.txt: holds no pair"),
     "pair bytes": (other(read_word_pairs, b"a\tb\t1\n\xff\tb\t1\n"), "set.txt:2: byte 0xff is not utf-8"),
     "no label": (other(read_labelled, b"__label__a x\ny z\n"), 'set.txt:2: a line "__label__<label> <text>"'),

@@ -25,6 +25,7 @@ from quartet.tasks.set_files import (
     csv_cells,
     json_rows,
     label_of,
+    number_of,
     parquet_rows,
     score_of,
     text_of,
@@ -48,6 +49,7 @@ class Columns:
         key: of what no two examples share.
         number: of the example's number; a file may lack it.
         times: what makes the file's scores those of the set: 5 where 0 to 1 are written and 0 to 5 are meant.
+        beside: what else such a file has, where others have the same columns and mean something else.
     """
 
     texts: tuple[str, ...]
@@ -56,11 +58,12 @@ class Columns:
     key: str = ""
     number: str = ""
     times: float = 1.0
+    beside: tuple[str, ...] = ()
 
     @property
     def needed(self) -> tuple[str, ...]:
         """All but the number."""
-        return tuple(filter(None, (*self.texts, self.label, self.score, self.key)))
+        return tuple(filter(None, (*self.texts, self.label, self.score, self.key, *self.beside)))
 
 
 #: (place, cells by column, the columns that count).
@@ -83,6 +86,7 @@ class ColumnMap:
         hidden: what stands for one that is not published.
         last: a pattern of columns that a line may end before.
         loose: a text may be empty, and a few lines may have another number of columns.
+        remedy: what makes a table of another form, in which the set is published too, one of this.
     """
 
     hub: tuple[Columns, ...] = ()
@@ -95,6 +99,7 @@ class ColumnMap:
     hidden: tuple[object, ...] = ()
     last: str = ""
     loose: bool = False
+    remedy: str = ""
 
 
 @dataclass(frozen=True)
@@ -184,7 +189,11 @@ def _label(value: Any, files: ColumnMap, place: str) -> str:
 
 def _score(value: Any, times: float, files: ColumnMap, place: str) -> float:
     low, high = files.scores
-    return times * score_of(value, low / times, high / times, place)
+    score = number_of(value, place)
+    if times != 1 and high / times < score <= high:
+        reason = f"the score {score:g} is not within {low / times:g} and {high / times:g}"
+        raise InputError(place, reason, f"call a column of scores up to {high:g} label")
+    return times * score_of(score, low / times, high / times, place)
 
 
 def _rows(path: Path, files: ColumnMap) -> Iterator[PlacedRow | None]:
@@ -246,7 +255,7 @@ def _opened(path: Path, files: ColumnMap) -> tuple[tuple[str, ...], Columns, Ite
         raise _unknown(files.table, names, place)
     if not fitting:
         wanted = " or ".join(str(len(one)) for one in bare)
-        raise InputError(place, f"{len(first)} columns, {wanted} were expected")
+        raise InputError(place, f"{len(first)} columns, {wanted} were expected", files.remedy)
     names = (found or fitting)[0]
     texts = tuple(name for name in (FIRST, SECOND) if name in names)
     columns = Columns(texts, label=GOLD) if files.labels else Columns(texts, score=GOLD)

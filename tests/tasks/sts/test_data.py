@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,8 @@ def test_sts_benchmark_in_its_forms(tmp_path: Path) -> None:
     assert list(read_stsb(parquet(tmp_path, **texts, label=[3.8, 0.0], idx=[0, 1]))) == expected
     of_one = list(read_stsb(parquet(tmp_path, **texts, score=[0.76, 0.0])))
     assert [pair.score for pair in of_one] == pytest.approx([3.8, 0.0]), "0 to 1 there, 0 to 5 here"
+    mteb = parquet(tmp_path, split=["dev"] * 2, genre=["main-news", "main"], **texts, score=[3.8, 0.0])
+    assert list(read_stsb(mteb)) == expected
 
 
 def test_sick_in_its_forms(tmp_path: Path) -> None:
@@ -81,6 +84,20 @@ def test_unscored_pairs_are_passed_over_and_counted(tmp_path: Path) -> None:
     expected = [ScoredPair("a b", "c", 4.25), ScoredPair("d", "e", 0.0)]
     assert list(read_semeval(path)) == expected
     assert passed_over(FORMATS["semeval"], path) == 2
+
+
+def test_the_two_files_of_semevals_own_pages_make_one_as_the_remedy_says(tmp_path: Path) -> None:
+    """Since 2016 the sentences' sources stand behind them."""
+    write(tmp_path, "STS.gs.X.txt", "4\n\n2.5\n")
+    texts = write(
+        tmp_path, "STS.input.X.txt", "a\tb\tsource\tsource\nc\td\tsource\tsource\ne\tf\tsource\tsource\n"
+    )
+    with pytest.raises(InputError) as refused:
+        list(read_semeval(texts))
+    command = refused.value.remedy.partition(": ")[2]
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True)
+    assert list(read_semeval(tmp_path / "X.tsv")) == [ScoredPair("a", "b", 4.0), ScoredPair("e", "f", 2.5)]
+    assert passed_over(FORMATS["semeval"], tmp_path / "X.tsv") == 1
 
 
 def test_a_year_of_semeval_from_the_hub(tmp_path: Path) -> None:
@@ -123,8 +140,9 @@ def test_other_columns_and_broken_files_are_refused(tmp_path: Path) -> None:
         InputError, match=r"parquet: row 1: no column label or score; there are sentence1, sentence2"
     ):
         list(read_stsb(bare))
-    with pytest.raises(InputError, match="the score 3 is not within 0 and 1"):
+    with pytest.raises(InputError, match="the score 3 is not within 0 and 1") as refused:
         list(read_stsb(parquet(tmp_path, sentence1=["a"], sentence2=["b"], score=[3.0])))
+    assert "label" in refused.value.remedy
     cut = tmp_path / "a.csv.gz"
     cut.write_bytes(gzip.compress(b"a,b,1\n" * 100)[:-9])
     with pytest.raises(InputError, match="not a whole gzip file"):

@@ -100,12 +100,17 @@ def _pair(one: JudgedTexts) -> ScoredPair:
 
 
 FORMATS: dict[str, SetFormat[ScoredPair]] = {
-    # scores on the hub: nyu-mll/glue's are called label and go from 0 to 5, sentence-transformers/stsb's from 0 to 1;
+    # scores on the hub: nyu-mll/glue's are called label and go from 0 to 5, so do mteb/stsbenchmark-sts's, which has
+    # genres too; sentence-transformers/stsb's go from 0 to 1;
     # tables: GLUE's have names, the task's have genre, file, year, number, score and sentences, sometimes licences
     "stsb": set_format(
         _pair,
         ColumnMap(
-            hub=(Columns(SENTENCES, score="label"), Columns(SENTENCES, score="score", times=5.0)),
+            hub=(
+                Columns(SENTENCES, score="label"),
+                Columns(SENTENCES, score="score", beside=("genre",)),
+                Columns(SENTENCES, score="score", times=5.0),
+            ),
             table=(Columns(SENTENCES, score="score"),),
             bare=(("", "", "", "", GOLD, FIRST, SECOND, MORE),),
             csv=((FIRST, SECOND, GOLD),),
@@ -133,6 +138,7 @@ FORMATS: dict[str, SetFormat[ScoredPair]] = {
             hub=(Columns(SENTENCES, score="score"),),
             bare=((GOLD, FIRST, SECOND),),
             unjudged=("",),
+            remedy="the task's own two files make one: paste STS.gs.X.txt STS.input.X.txt | cut -f 1-3 > X.tsv",
         ),
         (),
         "mteb/sts12-sts ... mteb/sts16-sts on the Hugging Face hub, or the SemEval tasks' own pages, by sub-task",
