@@ -8,7 +8,7 @@ from pipeline.layout import Layout
 from pipeline.params import Params
 from quartet.files import read_json
 from quartet.results import system_name
-from quartet.tasks.rerank.protocol import SPLITS, JudgedSplit, judged_split
+from quartet.tasks.rerank.metrics import SPLITS, JudgedSplit, judged_split
 
 
 def judged_lists(params: Params, layout: Layout, name: str) -> dict[str, JudgedSplit]:

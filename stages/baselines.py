@@ -11,16 +11,18 @@ from pipeline.run import main
 from pipeline.task_sets import published_sets, sets_of
 from quartet.results import EvaluatedSystem
 from quartet.statistics.intervals import Floats
-from quartet.tasks.classification.baselines import baselines as classification_baselines
-from quartet.tasks.glue.baselines import baselines as glue_baselines
+from quartet.tasks.baselines import (
+    classification_baselines,
+    first_pass_and_oracle,
+    glue_baselines,
+    nli_baselines,
+    race_baselines,
+    squad_baselines,
+    unigram,
+)
 from quartet.tasks.glue.data import glue_set
-from quartet.tasks.nli.baselines import baselines as nli_baselines
-from quartet.tasks.nli.protocol import nli_sets
-from quartet.tasks.perplexity.baselines import unigram
+from quartet.tasks.nli.metrics import nli_sets
 from quartet.tasks.questions import race_sets, squad_sets
-from quartet.tasks.race.baselines import baselines as race_baselines
-from quartet.tasks.rerank.baselines import first_pass_and_oracle
-from quartet.tasks.squad.baselines import baselines as squad_baselines
 from quartet.tasks.sts import evaluation as sts
 from quartet.tasks.word_vectors import train_word2vec
 from quartet.tasks.wordsim import evaluation as wordsim

@@ -7,8 +7,7 @@ from pipeline.run import main
 from pipeline.scorers import scorers
 from pipeline.task_sets import sets_of
 from quartet.results import EvaluatedSystem
-from quartet.tasks.blimp.evaluation import evaluate
-from quartet.tasks.blimp.metrics import gather_pairs
+from quartet.tasks.blimp.evaluation import evaluate, gather_pairs
 
 
 def blimp(name: str) -> None:

@@ -13,7 +13,7 @@ from quartet.nbest.combine import combine
 from quartet.nbest.rerank import Candidates, weight_grid
 from quartet.nbest.rescored_file import read_rescored, write_rescored
 from quartet.results import EvaluatedSystem, Measure, combined_name
-from quartet.tasks.rerank.protocol import JudgedSplit, add_outcome, tried_weights
+from quartet.tasks.rerank.metrics import JudgedSplit, add_outcome, tried_weights
 
 #: The step of the shares that are tried where the weights are no grid.
 SHARES = 0.05

@@ -13,7 +13,7 @@ from pipeline.run import main
 from quartet.nbest.rescored_file import read_rescored
 from quartet.nbest.system_comparison import compare
 from quartet.results import EvaluatedSystem, Measure, combined_name, system_name
-from quartet.tasks.rerank.protocol import metric_of
+from quartet.tasks.rerank.metrics import metric_of
 
 
 def compare_systems() -> None:

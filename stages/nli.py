@@ -9,7 +9,7 @@ from pipeline.run import main
 from pipeline.task_sets import published_sets, sets_of
 from pipeline.trained_models import trained_models
 from quartet.tasks.nli.evaluation import evaluate
-from quartet.tasks.nli.protocol import nli_sets
+from quartet.tasks.nli.metrics import nli_sets
 from quartet.tasks.sts.evaluation import judged_sets
 from quartet.training.tuned_weights import KeptTunings
 

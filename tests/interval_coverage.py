@@ -31,7 +31,7 @@ from quartet.statistics.correlation import correlations
 from quartet.statistics.intervals import LEVEL, Floats, bootstrap_measure
 from quartet.statistics.perplexity import gain, perplexity_measures
 from quartet.tasks.blimp.data import MinimalPair
-from quartet.tasks.blimp.metrics import PairChoices, blimp_measures
+from quartet.tasks.blimp.evaluation import PairChoices, blimp_measures
 from quartet.tasks.classification.metrics import classification_measures
 from quartet.tasks.nli.data import LABELS, NliPair
 from quartet.tasks.nli.metrics import accuracy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quartet.results import Result
-from quartet.tasks.classification.baselines import baselines
+from quartet.tasks.baselines import classification_baselines
 from quartet.tasks.classification.data import LabelledText
 from quartet.tasks.evaluation import Evaluation
 from tests.report.rendered import shown, verdicts
@@ -18,7 +18,7 @@ def rows() -> list[Result]:
     """The baselines on two sets of the kind."""
     texts = [LabelledText(text, label) for text, label in [("good", "1"), ("bad", "0")] * 6]
     run = Evaluation("made-up", "none", samples=50, seed=1)
-    baselines(run, [(name, texts) for name in SETS], folds=3)
+    classification_baselines(run, [(name, texts) for name in SETS], folds=3)
     return run.rows
 
 

@@ -19,8 +19,7 @@ from quartet.files import write_json
 from quartet.results import Result, read_results
 from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.nli.data import LABELS
-from quartet.tasks.nli.metrics import AVERAGE, SEVEN
-from quartet.tasks.nli.protocol import nli_sets
+from quartet.tasks.nli.metrics import AVERAGE, SEVEN, nli_sets
 from quartet.tasks.nli.tuning import SiameseModel
 from stages import baselines
 from tests.scoring.test_language_model import Small, random_model, save

@@ -29,7 +29,7 @@ from quartet.files import sha256, write_json
 from quartet.models.checkpoint import save_model
 from quartet.results import Result, read_results
 from quartet.scoring.language_model import LanguageModel
-from quartet.tasks.rerank import baselines
+from quartet.tasks.baselines import first_pass_and_oracle as add_first_pass_and_oracle
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.encoding import encode_corpus
 from quartet.text.tokenizer import TextTokenizer
@@ -190,7 +190,7 @@ def first_pass_and_oracle(params: Params) -> list[Result]:
     run = at_work(params)
     for name in params.nbest:
         splits = judged_lists(params, run.layout, name)
-        baselines.first_pass_and_oracle(run, name, splits, params.rerank.lengths)
+        add_first_pass_and_oracle(run, name, splits, params.rerank.lengths)
     return run.rows
 
 

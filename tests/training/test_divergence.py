@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from quartet.errors import InputError
 from quartet.recognise.training import TranslationModule
-from quartet.tasks.classification import tuning as classification
+from quartet.tasks.classification import evaluation as classification
 from quartet.tasks.glue import tuning as glue
 from quartet.tasks.nli import tuning as nli
 from quartet.tasks.race import tuning as race

@@ -25,7 +25,7 @@ from quartet.objectives import OBJECTIVES
 from quartet.recognise.parallel_text import PairSource, encode_pairs
 from quartet.recognise.training import TranslationModule
 from quartet.recognise.translation import build
-from quartet.tasks.classification.tuning import _Classifier
+from quartet.tasks.classification.evaluation import _Classifier
 from quartet.tasks.glue.tuning import GlueModel
 from quartet.tasks.nli.tuning import SiameseModel
 from quartet.tasks.race.tuning import MultipleChoiceModel, read_choices

@@ -1,14 +1,12 @@
 """The tasks that a model is judged by: a folder each.
 
 * `data`: the task's sets as typed examples, and how their files are read;
-* `metrics`: its figures, of arrays and texts;
-* `protocol`: what is trained on and what is judged, the same for models and baselines; `baselines`: what models are
-  compared with. Neither imports PyTorch;
-* `tuning`: the fine-tuning that it needs; `evaluation`: a model on its sets;
+* `metrics`: its figures, and what is judged, the same for models and baselines, without PyTorch;
+* `evaluation`: a model on its sets; `tuning`: the fine-tuning that it needs, whose weights are kept;
 * `report.yaml`: what the report says of it.
 
 `kinds` names the kinds of sets, `set_files` and `judged_texts` read published ones, `questions` is what SQuAD and RACE
-share, and `word_vectors` are a baseline of two tasks. Every `evaluate` gets an
+share, and `baselines` with `word_vectors` are what models are compared with. Every `evaluate` gets an
 :class:`quartet.tasks.evaluation.Evaluation`, which collects the rows:
 
 >>> from quartet.results import EvaluatedSystem

@@ -1,12 +1,14 @@
-"""Entailment: accuracy over pairs, its interval over premises, and two labels."""
+"""Entailment: which pairs are tuned on and judged; accuracy over pairs, its interval over premises, two labels."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from quartet.config.finetuning import NliSettings
+from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.nli.data import LABELS, NliPair
-from quartet.tasks.nli.metrics import accuracy
+from quartet.tasks.nli.metrics import NliSets, accuracy, nli_sets
 
 
 def test_the_share_of_right_labels() -> None:
@@ -42,3 +44,31 @@ def test_pairs_of_one_premise_are_drawn_together() -> None:
 def test_neutral_and_contradiction_are_no_entailment() -> None:
     pairs = [NliPair("a", "b", "non-entailment")] * 2 + [NliPair("c", "d", "entailment")] * 2
     assert accuracy(pairs, ["neutral", "contradiction", "entailment", "neutral"], 100, 1).value == 0.75
+
+
+PAIRS = [NliPair("it rains", f"word {number}", LABELS[number % 3]) for number in range(60)]
+
+
+def drawn(seed: int) -> NliSets:
+    settings = NliSettings(
+        sets=["snli", "gone"], epochs=1, batch_size=8, learning_rate=1e-3, warmup=0.1, limit=20, max_length=8,
+        random_control=False,
+    )  # fmt: skip
+    found = {"hans": {"test": PAIRS[:3]}, "snli": {"train": PAIRS, "dev": PAIRS[:5]}}
+    return nli_sets(Evaluation("made-up", "nli", samples=50, seed=seed), found, settings)
+
+
+def test_a_limit_is_drawn_of_all_pairs_with_the_seed_of_the_run() -> None:
+    first, other = drawn(1), drawn(2)
+    assert first == drawn(1) and first.train != other.train
+    for one in (first, other):
+        places = [PAIRS.index(pair) for pair in one.train]
+        assert len(places) == 20
+        assert places == sorted(set(places))
+        assert places[-1] > 40, "not the first ones"
+    assert first.scale == "20 of 60 pairs of snli"
+
+
+def test_every_file_but_those_to_train_on_is_judged() -> None:
+    judged = [(name, split, len(pairs)) for name, split, pairs in drawn(1).judged]
+    assert judged == [("hans", "test", 3), ("snli", "dev", 5)]

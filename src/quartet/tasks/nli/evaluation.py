@@ -16,8 +16,7 @@ from quartet.statistics.intervals import Floats
 from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.nli import tuning
 from quartet.tasks.nli.data import LABELS
-from quartet.tasks.nli.metrics import AVERAGE, SEVEN
-from quartet.tasks.nli.protocol import NliSets, judge
+from quartet.tasks.nli.metrics import AVERAGE, SEVEN, NliSets, judge
 from quartet.tasks.nli.tuning import embed, tune_siamese, untrained_model
 from quartet.tasks.sts import evaluation as sts
 from quartet.tasks.sts.metrics import mean_over_sets, similarities

@@ -26,7 +26,7 @@ from quartet.scoring.cache import ScoreCache
 from quartet.scoring.engine import Progress, score_all
 from quartet.scoring.unknown import unknown_in, unknown_words
 from quartet.tasks.evaluation import Evaluation
-from quartet.tasks.rerank.protocol import JudgedSplit, add_outcome, tried_weights
+from quartet.tasks.rerank.metrics import JudgedSplit, add_outcome, tried_weights
 
 
 class KeptScores:

@@ -1,16 +1,26 @@
-"""Word similarity of a token table: a trained model's, or Word2Vec's over the same tokens."""
+"""Word similarity of a token table, a trained model's or Word2Vec's: the cosine of two words against human scores.
+
+A word's vector is the mean of its pieces' rows in the table. With a small WordPiece vocabulary nearly every
+word is covered, but most are made of pieces; `whole_words` asks for the words that are one piece only, which
+says more of the table and less of the mean. Pairs with an uncovered word are left out; the coverage is the share of the
+others.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from quartet.results import EvaluatedSystem
+import numpy as np
+
+from quartet.results import EvaluatedSystem, Measure
+from quartet.statistics.correlation import correlations, cosines
 from quartet.statistics.intervals import Floats
 from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.wordsim.data import WordPairs
-from quartet.tasks.wordsim.metrics import word_similarity
 
 TABLE = "wordsim"
+#: Covered pairs from which on there is a correlation.
+LEAST = 3
 
 
 def evaluate(
@@ -24,10 +34,73 @@ def evaluate(
     """Add the rows of a table on every set.
 
     Args:
-        encode, table, unknown: see :func:`quartet.tasks.wordsim.metrics.word_similarity`.
+        encode, table, unknown: see :func:`word_similarity`.
     """
     for dataset, pairs in sets:
         measures = word_similarity(pairs, encode, table, unknown, run.samples, run.seed_of(system))
         run.add(measures, system, dataset, table=TABLE)
         found = f"Spearman {measures['spearman'].value:.3f}" if "spearman" in measures else "no correlation"
         run.say(f"{system.name} on {dataset}: {found}, {100 * measures['coverage'].value:.0f} % covered")
+
+
+def word_vector(pieces: Sequence[int], table: Floats, unknown: int) -> Floats | None:
+    """(d,) the mean of the pieces' rows of the table (V, d).
+
+    None where the word has no piece, an unknown one, or one whose row is zero (a piece that was never
+    trained).
+    """
+    if not len(pieces) or unknown in pieces:
+        return None
+    rows = table[list(pieces)]
+    if not np.any(rows, axis=1).all():
+        return None
+    mean: Floats = rows.mean(axis=0)
+    return mean
+
+
+def word_similarity(
+    pairs: WordPairs,
+    encode: Callable[[str], Sequence[int]],
+    table: Floats,
+    unknown: int,
+    samples: int,
+    seed: int,
+    whole_words: bool = False,
+) -> dict[str, Measure]:
+    """Correlate an embedding table with human scores: "pearson" and "spearman" over the covered pairs, and "coverage".
+
+    Args:
+        pairs: the words and their scores.
+        encode: a word -> its pieces' ids, without specials.
+        table: (V, d) a row a piece.
+        unknown: the id of the unknown piece.
+        samples: the number of resamples, of pairs. A third to a half of the words stand in several pairs, so
+            that the interval is a little too narrow.
+        seed: of their generator.
+        whole_words: take a word that is split into pieces as uncovered.
+
+    Returns:
+        "coverage" alone where fewer than three pairs are covered, or all of them are scored alike: these have no
+        correlation.
+    """
+    table = np.asarray(table, dtype=np.float64)
+    vectors: dict[str, Floats | None] = {}
+    for word in (*pairs.first, *pairs.second):
+        if word not in vectors:
+            pieces = encode(word)
+            split = whole_words and len(pieces) > 1
+            vectors[word] = None if split else word_vector(pieces, table, unknown)
+    left, right, gold = [], [], []
+    for first, second, score in zip(pairs.first, pairs.second, pairs.gold, strict=True):
+        first_vector, second_vector = vectors[first], vectors[second]
+        if first_vector is not None and second_vector is not None:
+            left.append(first_vector)
+            right.append(second_vector)
+            gold.append(score)
+    coverage = {"coverage": Measure(len(gold) / len(pairs.gold), len(pairs.gold))}
+    if len(gold) < LEAST:
+        return coverage
+    predicted = cosines(np.stack(left), np.stack(right))
+    if np.ptp(predicted) == 0 or np.ptp(gold) == 0:
+        return coverage
+    return {**correlations(predicted, np.array(gold), samples, seed), **coverage}

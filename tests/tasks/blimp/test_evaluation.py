@@ -8,7 +8,7 @@ import pytest
 from quartet.errors import InputError
 from quartet.statistics.intervals import wilson
 from quartet.tasks.blimp.data import MinimalPair
-from quartet.tasks.blimp.metrics import TIE, PairChoices, blimp_measures, choices, gather_pairs
+from quartet.tasks.blimp.evaluation import TIE, PairChoices, blimp_measures, choices, gather_pairs
 
 
 def pairs(**paradigms: int) -> list[MinimalPair]:

@@ -18,8 +18,7 @@ from quartet.results import EvaluatedSystem
 from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.word_vectors import train_word2vec
 from quartet.tasks.wordsim.data import read_word_pairs
-from quartet.tasks.wordsim.evaluation import evaluate
-from quartet.tasks.wordsim.metrics import word_similarity, word_vector
+from quartet.tasks.wordsim.evaluation import evaluate, word_similarity, word_vector
 from tests.tasks.test_small_sets import FIXTURES
 
 PAIRS = read_word_pairs(FIXTURES / "words.tsv")
@@ -78,7 +77,7 @@ CONFIG = Word2VecSettings(dimension=8, window=2, epochs=2, negative=5, skip_gram
 TRAIN = """
 import hashlib
 from quartet.tasks.word_vectors import train_word2vec
-from tests.tasks.wordsim.test_metrics import CONFIG, sentences
+from tests.tasks.wordsim.test_evaluation import CONFIG, sentences
 print(hashlib.sha256(train_word2vec(sentences(), 12, CONFIG, seed=1).tobytes()).hexdigest())
 """
 

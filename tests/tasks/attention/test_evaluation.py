@@ -15,6 +15,7 @@ from quartet.models.architectures import build
 from quartet.models.attention import MultiHeadAttention
 from quartet.models.transformer_xl import RelativeAttention
 from quartet.scoring.attention_recorder import record_attention
+from quartet.tasks.attention.evaluation import document_attention
 from quartet.tasks.attention.maps import (
     SHARES,
     DocumentAttention,
@@ -23,7 +24,6 @@ from quartet.tasks.attention.maps import (
     shares,
     write_article,
 )
-from quartet.tasks.attention.reading import document_attention
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.models.shapes import VARIANTS, VOCABULARY, random_inputs, small
