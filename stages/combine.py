@@ -9,8 +9,7 @@ from pipeline.judged_lists import RerankedSystem, judged_lists, reranked_systems
 from pipeline.layout import Layout
 from pipeline.run import main
 from quartet.errors import InputError
-from quartet.nbest.combine import combine
-from quartet.nbest.rerank import Candidates, weight_grid
+from quartet.nbest.rerank import Candidates, combine, weight_grid
 from quartet.nbest.rescored_file import read_rescored, write_rescored
 from quartet.results import EvaluatedSystem, Measure, combined_name
 from quartet.tasks.rerank.metrics import JudgedSplit, add_outcome, tried_weights

@@ -15,10 +15,9 @@ from pipeline.tracking.stage import stage_run
 from quartet.config.nbest import NBestEntry
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json, write_jsonl
-from quartet.nbest.bleu import Bleu
 from quartet.nbest.formats import IngestedLists, NBestFiles, jsonl, read
-from quartet.nbest.ingestion_counts import count, in_common
-from quartet.nbest.types import NBest
+from quartet.nbest.metrics import Bleu
+from quartet.nbest.types import NBest, count, in_common
 
 #: Every entry that was left out, with its reason.
 REFUSED = "refused.jsonl"

@@ -20,9 +20,9 @@ from unittest.mock import patch
 import numpy as np
 
 from quartet.files import atomic_path
+from quartet.nbest.metrics import WordErrorRate
 from quartet.nbest.rerank import Selection
 from quartet.nbest.significance import measure, paired_bootstrap
-from quartet.nbest.word_errors import WordErrorRate
 from quartet.report.cells import Cell
 from quartet.results import Measure, Result
 from quartet.runtime.measures import median_interval, times_as_long

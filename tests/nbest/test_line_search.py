@@ -11,12 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quartet.nbest.bleu import Bleu
 from quartet.nbest.line_search import LineSearch, Plateau, envelopes
-from quartet.nbest.metrics import CountTable, Metric
+from quartet.nbest.metrics import Bleu, CountTable, Metric, WordErrorRate
 from quartet.nbest.rerank import Candidates, weight_grid
 from quartet.nbest.types import NBest
-from quartet.nbest.word_errors import WordErrorRate
 from tests.nbest.lists import nbest, random_lists
 
 

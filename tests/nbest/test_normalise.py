@@ -8,8 +8,8 @@ import time
 import pytest
 
 from quartet.nbest import normalise
-from quartet.nbest.ingestion_counts import count
 from quartet.nbest.normalise import Normalisation, name_key
+from quartet.nbest.types import count
 from tests.nbest.lists import SMALL, lists_of, nbest
 
 

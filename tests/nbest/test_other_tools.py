@@ -56,7 +56,7 @@ def test_jiwers_command_gives_the_word_error_rate(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("lowercase", "tokenize"), [(False, "13a"), (True, "intl"), (False, "none")])
 def test_sacrebleus_command_gives_bleu(tmp_path: Path, lowercase: bool, tokenize: str) -> None:
-    from quartet.nbest.bleu import Bleu
+    from quartet.nbest.metrics import Bleu
 
     metric = Bleu(lowercase, tokenize)  # type: ignore[arg-type]
     found = rescore(Words(), random_lists(200, seed=42), weight=WEIGHT, metric=metric)

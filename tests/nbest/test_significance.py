@@ -9,10 +9,9 @@ import pytest
 import sacrebleu
 from scipy.stats import norm, t
 
-from quartet.nbest.bleu import Bleu
+from quartet.nbest.metrics import Bleu, WordErrorRate
 from quartet.nbest.rerank import Selection
 from quartet.nbest.significance import measure, paired_bootstrap
-from quartet.nbest.word_errors import WordErrorRate
 from quartet.statistics.intervals import resample_counts, tail
 
 

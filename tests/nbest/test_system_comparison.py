@@ -12,13 +12,11 @@ import numpy as np
 import pytest
 
 from quartet.errors import InputError
-from quartet.nbest.bleu import Bleu
-from quartet.nbest.metrics import Metric
+from quartet.nbest.metrics import Bleu, Metric, WordErrorRate, count_errors
 from quartet.nbest.normalise import Normalisation, default_normalisation
 from quartet.nbest.rerank import Candidates
 from quartet.nbest.rescored_file import CountingRule, RescoredLine, read_rescored, write_rescored
 from quartet.nbest.system_comparison import changed_words, compare
-from quartet.nbest.word_errors import WordErrorRate, count_errors
 from tests.nbest.lists import nbest, random_lists
 from tests.nbest.test_rerank import toy_scores
 

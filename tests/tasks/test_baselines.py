@@ -5,9 +5,8 @@ from __future__ import annotations
 import jiwer
 import pytest
 
-from quartet.nbest.metrics import CountTable
+from quartet.nbest.metrics import CountTable, WordErrorRate
 from quartet.nbest.normalise import Normalisation
-from quartet.nbest.word_errors import WordErrorRate
 from quartet.results import Result
 from quartet.tasks.baselines import (
     BAG_OF_WORDS,

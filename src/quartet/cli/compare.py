@@ -55,7 +55,7 @@ def compare(
 ) -> None:
     """Compare two systems that rescored the same lists: wins, losses, changed words, and how sure it is."""
     from quartet.config.nbest import BleuSettings
-    from quartet.nbest.known_metrics import metric_named
+    from quartet.nbest.metrics import metric_named
     from quartet.nbest.rescored_file import read_rescored
     from quartet.nbest.system_comparison import compare as compare_systems
     from quartet.statistics.intervals import least_resamples
@@ -86,7 +86,7 @@ def compare(
 
 def lines(found: SystemComparison, metric: MetricName, words: int) -> list[str]:
     """The comparison in words, a fact a line."""
-    from quartet.nbest.known_metrics import METRICS
+    from quartet.nbest.metrics import METRICS
     from quartet.statistics.intervals import LEAST_UNITS
 
     unit = METRICS[metric].label

@@ -188,7 +188,7 @@ def rescore(
     import quartet
     from quartet.config.nbest import BleuSettings
     from quartet.nbest.formats import FORMATS, NBestFiles
-    from quartet.nbest.known_metrics import metric_named
+    from quartet.nbest.metrics import metric_named
     from quartet.nbest.normalise import Normalisation, default_normalisation
     from quartet.nbest.rerank import weight_grid
     from quartet.nbest.scores import texts_of
@@ -356,7 +356,7 @@ def read_lists(
 
 def summary(found: RescoredLists, tune: Path | None, out: Path) -> str:
     """What was done, in a line."""
-    from quartet.nbest.known_metrics import METRICS
+    from quartet.nbest.metrics import METRICS
 
     chosen = f", chosen on {tune}" if tune else ""
     place = "standard output" if out == STDOUT else out

@@ -3,19 +3,35 @@
 Each hypothesis has a row of counts against its reference (word errors and words; matched and possible n-grams),
 made once. The figure of any choice, of every weight and of every resample of a bootstrap, is a function of the
 sum of the chosen rows.
+
+Word errors are jiwer's: it aligns with rapidfuzz and then builds Python objects of every alignment; here only the
+distance is taken, an equal text of a list is aligned once, and a test holds the figures equal to
+`jiwer.process_words`. BLEU is sacrebleu's, which itself tokenises, counts, and makes the figure of the sums: that of
+`sacrebleu` on the chosen texts, to the last digit. The metrics by their names are `METRICS`, one registry for Python,
+the command line, the stages and the report.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
 
-from quartet.nbest.types import NBest
+from quartet.config.choices import BleuTokenization
+from quartet.nbest.types import NBest, words
 from quartet.statistics.intervals import Floats
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.bleu import BLEU
+from collections.abc import Callable
+
+from quartet.arguments import check_choice
+from quartet.config.nbest import BleuSettings
 
 Counts = NDArray[np.int64]
 
@@ -92,3 +108,159 @@ class CountTable:
             np.concatenate(merit) if merit else np.zeros(0),
             np.array(referenced, dtype=np.bool_),
         )
+
+
+def count_errors(reference: str, hypotheses: Sequence[str]) -> tuple[list[int], int]:
+    """Substitutions + insertions + deletions of each hypothesis, and the reference's number of words.
+
+    An empty reference is legal: every word of a hypothesis is an insertion and an empty hypothesis is right.
+    """
+    ids: dict[str, int] = {}
+
+    def encode(text: str) -> list[int]:
+        return [ids.setdefault(word, len(ids)) for word in words(text)]
+
+    target = encode(reference)
+    known: dict[str, int] = {}
+    for text in hypotheses:
+        if text not in known:
+            known[text] = Levenshtein.distance(target, encode(text))
+    return [known[text] for text in hypotheses], len(target)
+
+
+@dataclass(frozen=True)
+class WordErrorRate:
+    """The corpus word error rate in percent; the counts are word errors and the reference's words.
+
+    Without any reference word it is 100 times the errors themselves, as jiwer has it.
+    """
+
+    name: ClassVar[str] = "wer"
+    better: ClassVar[int] = -1
+    columns: ClassVar[int] = 2
+
+    def counts(self, reference: str, hypotheses: Sequence[str]) -> Counts:
+        """(N, 2) errors and words."""
+        errors, length = count_errors(reference, hypotheses)
+        return np.array([(each, length) for each in errors], dtype=np.int64)
+
+    def corpus(self, totals: Counts | Floats) -> Floats:
+        """(B,) rates of (B, 2) sums."""
+        rates: Floats = 100.0 * (totals[:, 0] / np.where(totals[:, 1] > 0, totals[:, 1], 1))
+        return rates
+
+    def merit(self, counts: Counts) -> Floats:
+        """(N,) minus the errors."""
+        return -counts[:, 0].astype(np.float64)
+
+
+#: Sizes of n-grams, and how sacrebleu smooths a size without a match: its defaults.
+ORDER = 4
+SMOOTHING = "exp"
+
+
+@dataclass(frozen=True)
+class Bleu:
+    """Corpus BLEU, 0 to 100, with one reference.
+
+    The counts are the lengths of hypothesis and reference in sacrebleu's tokens, then the matched and the
+    possible n-grams of sizes 1 to 4. The oracle picks by sentence BLEU as sacrebleu smooths it (exponential
+    smoothing, sizes beyond the hypothesis left out): corpus BLEU is no sum over sentences, so the choice that
+    is best for the corpus is not known, and this one may be a little below it.
+
+    Attributes:
+        lowercase, tokenize: sacrebleu's settings.
+    """
+
+    lowercase: bool = False
+    tokenize: BleuTokenization = "13a"
+    name: ClassVar[str] = "bleu"
+    better: ClassVar[int] = 1
+    columns: ClassVar[int] = 2 + 2 * ORDER
+
+    @property
+    def signature(self) -> str:
+        """sacrebleu's signature of the figure: what another must set to get the same."""
+        from sacrebleu.metrics.bleu import BLEU
+
+        metric = BLEU(lowercase=self.lowercase, tokenize=self.tokenize)
+        metric.corpus_score(["a"], [["a"]])
+        return str(metric.get_signature())
+
+    @cached_property
+    def _sentences(self) -> BLEU:
+        from sacrebleu.metrics.bleu import BLEU
+
+        return BLEU(lowercase=self.lowercase, tokenize=self.tokenize, effective_order=True)
+
+    def counts(self, reference: str, hypotheses: Sequence[str]) -> Counts:
+        """(N, 10) lengths, matches and possible matches."""
+        known: dict[str, list[int]] = {}
+        for text in hypotheses:
+            if text not in known:
+                found = self._sentences.sentence_score(text, [reference])
+                known[text] = [found.sys_len, found.ref_len, *found.counts, *found.totals]
+        return np.array([known[text] for text in hypotheses], dtype=np.int64)
+
+    def corpus(self, totals: Counts | Floats) -> Floats:
+        """(B,) BLEU of (B, 10) sums."""
+        return _scores(totals, effective_order=False)
+
+    def merit(self, counts: Counts) -> Floats:
+        """(N,) smoothed sentence BLEU."""
+        return _scores(counts, effective_order=True)
+
+
+def _scores(counts: Counts | Floats, effective_order: bool) -> Floats:
+    from sacrebleu.metrics.bleu import BLEU
+
+    scores = []
+    for hypothesis, reference, *grams in counts.astype(np.int64).tolist():
+        found = BLEU.compute_bleu(
+            grams[:ORDER], grams[ORDER:], hypothesis, reference, SMOOTHING, None, effective_order, ORDER
+        )
+        scores.append(found.score)
+    return np.array(scores, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class KnownMetric:
+    """A metric.
+
+    Attributes:
+        make: the metric itself; the settings are BLEU's.
+        better: the sign of a change for the better.
+        label: its figure with its unit, before a number.
+        axis: beside a picture's axis.
+        unit: in a sentence.
+    """
+
+    make: Callable[[BleuSettings], Metric]
+    better: int
+    label: str
+    axis: str
+    unit: str
+
+
+#: The same names as in :data:`quartet.config.choices.MetricName`.
+METRICS: dict[str, KnownMetric] = {
+    "wer": KnownMetric(
+        lambda _: WordErrorRate(), WordErrorRate.better, "WER, %", "word error rate, %", "WER in %"
+    ),
+    "bleu": KnownMetric(
+        lambda bleu: Bleu(bleu.lowercase, bleu.tokenize), Bleu.better, "BLEU", "BLEU", "BLEU"
+    ),
+}
+
+
+def metric_named(name: str, bleu: BleuSettings | None = None) -> Metric:
+    """A metric by its name.
+
+    Args:
+        bleu: sacrebleu's settings; None: its defaults.
+
+    Raises:
+        InputError: there is no such metric.
+    """
+    check_choice(name, METRICS, "metric")
+    return METRICS[name].make(bleu or BleuSettings())

@@ -12,8 +12,8 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from quartet.nbest.metrics import WordErrorRate
 from quartet.nbest.types import NBest
-from quartet.nbest.word_errors import WordErrorRate
 
 #: Signs that show nothing by themselves: soft hyphens, joiners, zero-width spaces, marks of direction, variation
 #: selectors, a byte-order mark inside a text. (Of Unicode's Default_Ignorable_Code_Point what occurs in texts.)

@@ -1,12 +1,13 @@
 """The choice among hypotheses: (1 - weight) * first pass + weight * language model (T-TA paper, Section 5.3).
 
-A peer's habit of first pass + weight * language model is another scale: its weight w is w / (1 + w) here.
+A peer's habit of first pass + weight * language model is another scale: its weight w is w / (1 + w) here. Of two
+language models, `combine` mixes: (1 - share) * one + share * the other.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,9 +17,8 @@ from numpy.typing import NDArray
 from quartet.config.nbest import MOST_WEIGHTS
 from quartet.errors import InputError
 from quartet.nbest.line_search import LineSearch
-from quartet.nbest.metrics import Counts, CountTable, Metric
-from quartet.nbest.types import NBest
-from quartet.nbest.word_errors import WordErrorRate
+from quartet.nbest.metrics import Counts, CountTable, Metric, WordErrorRate
+from quartet.nbest.types import NBest, words
 from quartet.statistics.intervals import Floats
 
 
@@ -239,3 +239,72 @@ def tune_and_apply(
         test.select(best.weight),
         test.oracle,
     )
+
+
+def by_length(
+    selection: Selection, lists: Sequence[NBest], edges: Sequence[int]
+) -> Iterator[tuple[str, Selection]]:
+    """Yield (name, the part of a choice) for each range of reference lengths that has any list.
+
+    Args:
+        lists: what the choice is from. Those without a reference are in no range.
+        edges: the most words of each range but the last, ascending: 5 and 10 make "0-5", "6-10" and "11-".
+    """
+    lengths = np.array([-1 if one.reference is None else len(words(one.reference)) for one in lists])
+    chosen, lengths = selection.chosen[lengths >= 0], lengths[lengths >= 0]
+    low = 0
+    for edge in [*edges, None]:
+        inside = lengths >= low if edge is None else (lengths >= low) & (lengths <= edge)
+        if inside.any():
+            name = f"{low}-{'' if edge is None else edge}"
+            yield name, Selection(chosen[inside], selection.counts[inside], selection.metric)
+        low = 0 if edge is None else edge + 1
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Two numbers chosen on dev and applied to test.
+
+    Attributes:
+        share: of the second language model in the mixture: 0 is the first alone, 1 the second alone.
+        reranking: with that mixture.
+        test: the test lists with the scores of that mixture.
+    """
+
+    share: float
+    reranking: Reranking
+    test: Candidates
+
+
+def combine(
+    dev: tuple[Candidates, Candidates],
+    test: tuple[Candidates, Candidates],
+    weights: Sequence[float] | Floats | None,
+    shares: Sequence[float] | Floats,
+) -> Combination:
+    """Choose share and weight that are best on dev together.
+
+    Args:
+        dev, test: the lists as the one and as the other language model scored them.
+        weights: to try with each share; None: all that there are.
+        shares: to try.
+
+    Of equally good pairs it is the one with the smallest weight, then with the smallest share: nearest to the
+    first pass, then to the first model.
+
+    Raises:
+        InputError: as `quartet.nbest.rerank.tune_and_apply`.
+        ValueError: the two did not score the same lists.
+    """
+    check_tunable(dev[0].lists, test[0].lists)
+    found: dict[float, BestWeight] = {
+        float(share): dev[0].mixed(dev[1], float(share)).best(weights) for share in shares
+    }
+
+    def rank(share: float) -> tuple[float, float, float]:
+        best = found[share]
+        return (-best.curve.better * best.value, best.weight, share)
+
+    share = min(found, key=rank)
+    mixed = [one.mixed(other, share) for one, other in (dev, test)]
+    return Combination(share, tune_and_apply(mixed[0], mixed[1], weights), mixed[1])

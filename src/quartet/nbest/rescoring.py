@@ -18,14 +18,12 @@ from quartet.config.choices import ScoreMeaning, ScoreReduction, UnknownHandling
 from quartet.errors import InputError
 from quartet.nbest.formats import FORMATS, IngestedLists, NBestFiles, read
 from quartet.nbest.formats.ingest import ListEntry, collect, orient_scores
-from quartet.nbest.ingestion_counts import in_common
-from quartet.nbest.known_metrics import metric_named
-from quartet.nbest.metrics import CountTable, Metric
+from quartet.nbest.metrics import CountTable, Metric, metric_named
 from quartet.nbest.normalise import Normalisation, default_normalisation
 from quartet.nbest.rerank import Candidates, check_tunable
 from quartet.nbest.rescored_file import rescored_rows, write_rescored, write_texts
 from quartet.nbest.scores import score_lists, score_texts, texts_of
-from quartet.nbest.types import NBest
+from quartet.nbest.types import NBest, in_common
 from quartet.paths import check_paths
 from quartet.scoring.cache import ScoreCache
 from quartet.scoring.engine import TextScorer, score_all

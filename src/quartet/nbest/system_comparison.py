@@ -15,7 +15,7 @@ from quartet.nbest.normalise import default_normalisation
 from quartet.nbest.rerank import Selection
 from quartet.nbest.rescored_file import RescoredLine
 from quartet.nbest.significance import PairedComparison, measure, paired_bootstrap
-from quartet.nbest.word_errors import words
+from quartet.nbest.types import words
 from quartet.results import Measure
 
 

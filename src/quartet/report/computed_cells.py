@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from quartet.nbest.known_metrics import METRICS
+from quartet.nbest.metrics import METRICS
 from quartet.report import loss
 from quartet.report.blocks import durations, glue_table, paradigms, reranked_lists, runtime
 from quartet.report.cells import interval

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from quartet.config.model import PREDICTS
-from quartet.nbest.known_metrics import METRICS
+from quartet.nbest.metrics import METRICS
 from quartet.report.cells import Cell, Cells
 from quartet.report.drawing import (
     GREY,

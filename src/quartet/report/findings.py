@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from quartet.nbest.known_metrics import METRICS
+from quartet.nbest.metrics import METRICS
 from quartet.report import loss
 from quartet.report.blocks import durations, runtime
 from quartet.report.cells import Cell, apart

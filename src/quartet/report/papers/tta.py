@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from quartet.nbest.known_metrics import METRICS
+from quartet.nbest.metrics import METRICS
 from quartet.report import pretrained_models
 from quartet.report.blocks import runtime
 from quartet.report.cells import Cell

@@ -15,7 +15,6 @@ import numpy as np
 
 from quartet import code
 from quartet.config.nbest import NBestEntry, RerankSettings
-from quartet.nbest.reference_perplexity import reference_measures, references_of
 from quartet.nbest.rerank import Candidates, WeightCurve, tune_and_apply
 from quartet.nbest.rescored_file import write_rescored
 from quartet.nbest.scores import score_lists, score_texts, texts_of
@@ -26,7 +25,13 @@ from quartet.scoring.cache import ScoreCache
 from quartet.scoring.engine import Progress, score_all
 from quartet.scoring.unknown import unknown_in, unknown_words
 from quartet.tasks.evaluation import Evaluation
-from quartet.tasks.rerank.metrics import JudgedSplit, add_outcome, tried_weights
+from quartet.tasks.rerank.metrics import (
+    JudgedSplit,
+    add_outcome,
+    reference_measures,
+    references_of,
+    tried_weights,
+)
 
 
 class KeptScores:

@@ -1,4 +1,4 @@
-"""Our BLEU is sacrebleu's: of every choice, of every weight, and what its command prints for the written file."""
+"""Our word errors are jiwer's and our BLEU is sacrebleu's; the registry has what settings and the command line offer."""
 
 from __future__ import annotations
 
@@ -7,20 +7,76 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
+import jiwer
 import numpy as np
 import pytest
 import sacrebleu
 
-from quartet.config.choices import BleuTokenization
-from quartet.nbest.bleu import Bleu
-from quartet.nbest.metrics import CountTable
+from quartet.config.choices import BleuTokenization, MetricName
+from quartet.config.nbest import BleuSettings
+from quartet.errors import InputError
+from quartet.nbest.metrics import METRICS, Bleu, CountTable, WordErrorRate, count_errors, metric_named
 from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates, tune_and_apply, weight_grid
 from quartet.nbest.rescored_file import write_rescored
-from quartet.nbest.types import Hypothesis, NBest
-from tests.nbest.lists import nbest
+from quartet.nbest.types import Hypothesis, NBest, words
+from tests.nbest.lists import nbest, random_lists
 from tests.nbest.test_rerank import toy_scores
+
+METRIC = WordErrorRate()
+
+
+def rate(lists: list[NBest]) -> float:
+    """The rate of all hypotheses of lists with references together."""
+    return float(METRIC.corpus(CountTable.of(lists, METRIC).counts.sum(axis=0, keepdims=True))[0])
+
+
+def test_every_hypothesis_and_the_corpus_agree_with_jiwer() -> None:
+    lists = random_lists(300, seed=4)
+    table = CountTable.of(lists, METRIC)
+    references, hypotheses, counts = [], [], []
+    for index, one in enumerate(lists):
+        start, end = table.offsets[index], table.offsets[index + 1]
+        assert end - start == len(one.hypotheses)
+        assert table.referenced[index] == (one.reference is not None)
+        for hypothesis, found in zip(one.hypotheses, table.counts[start:end], strict=True):
+            if one.reference is None:
+                continue
+            theirs = jiwer.process_words(one.reference, hypothesis.text)
+            errors = theirs.substitutions + theirs.insertions + theirs.deletions
+            assert found.tolist() == [errors, theirs.hits + theirs.substitutions + theirs.deletions]
+            references.append(one.reference)
+            hypotheses.append(hypothesis.text)
+            counts.append(found)
+    assert len(counts) > 1000
+    ours = METRIC.corpus(np.sum(counts, axis=0, keepdims=True))
+    assert ours.tolist() == [100 * jiwer.wer(references, hypotheses)]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "  ", " a  b ", "a\tb", "a\t b", "a\n\nb", "a\u00a0b", "a\u2003\u2003b", "été"]
+)
+def test_words_are_split_as_jiwer_splits_them(text: str) -> None:
+    assert words(text) == jiwer.process_words("x", text).hypotheses[0]
+
+
+def test_an_empty_reference_counts_insertions_and_no_words() -> None:
+    assert count_errors("", ["", "two words", " "]) == ([0, 2, 0], 0)
+    silence = nbest("silence", "", ("two words", -1.0))
+    known = nbest("u", "a b", ("a", -1.0))
+    assert rate([silence, known]) == 150 == 100 * jiwer.wer(["", "a b"], ["two words", "a"])
+    assert rate([silence]) == 200 == 100 * jiwer.wer([""], ["two words"])
+
+
+def test_a_missing_reference_is_marked_not_counted() -> None:
+    lists = [nbest("u", None, ("a", -1.0), ("b", -2.0)), nbest("v", "b", ("a", -1.0))]
+    table = CountTable.of(lists, METRIC)
+    assert table.referenced.tolist() == [False, True]
+    assert table.counts.tolist() == [[0, 0], [0, 0], [1, 1]]
+    assert table.merit.tolist() == [0.0, 0.0, -1.0]
+
 
 WORDS = ["the", "The", "boat", "boats,", "came", "back", "$3.50", "before-dark", "naïve", "!"]
 
@@ -109,3 +165,28 @@ def test_equal_texts_are_counted_once_and_empty_ones_count() -> None:
     ]
     assert Bleu().corpus(counts[1:2]).tolist() == [0.0]
     assert Bleu().counts("", ["a"]).tolist() == [[1, 0, 0, 0, 0, 0, 1, 0, 0, 0]]
+
+
+def test_every_name_has_its_metric() -> None:
+    assert list(METRICS) == list(get_args(MetricName))
+    for name, known in METRICS.items():
+        metric = metric_named(name)
+        assert (metric.name, metric.better) == (name, known.better)
+
+
+def test_the_settings_of_bleu_reach_it() -> None:
+    assert metric_named("bleu") == Bleu()
+    assert metric_named("bleu", BleuSettings(lowercase=True, tokenize="char")) == Bleu(True, "char")
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(InputError, match=r"metric: unknown value 'ter'; choose one of wer, bleu"):
+        metric_named("ter")
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_the_words_for_a_metric_are_its_own(name: str) -> None:
+    names = {"wer": ("WER", "word error rate"), "bleu": ("BLEU",)}
+    known = METRICS[name]
+    for text in (known.label, known.axis, known.unit):
+        assert [one for one, words in names.items() if any(word in text for word in words)] == [name]

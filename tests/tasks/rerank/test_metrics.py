@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from quartet.nbest.reference_perplexity import reference_measures, references_of
+from quartet.tasks.rerank.metrics import reference_measures, references_of
 from tests.nbest.lists import nbest
 from tests.nbest.toys import Words
 
