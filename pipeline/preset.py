@@ -23,9 +23,8 @@ from pipeline.settings import PARAMS, read_params
 from pipeline.tracking.mlflow import shown_uri
 from quartet.config.text import Source
 from quartet.errors import InputError, nearest
-from quartet.files import atomic_path, read_json
+from quartet.files import atomic_path, hold_lock, read_json
 from quartet.hugging_face import files_hash
-from quartet.locks import hold_lock
 
 LOCK, PRESETS = Path("dvc.lock"), Path("presets")
 #: The preset whose lock file is the repository's own dvc.lock.

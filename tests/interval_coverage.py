@@ -25,7 +25,7 @@ from quartet.nbest.rerank import Selection
 from quartet.nbest.significance import measure, paired_bootstrap
 from quartet.report.cells import Cell
 from quartet.results import Measure, Result
-from quartet.runtime.measures import median_interval, times_as_long
+from quartet.runtime.clock import median_interval, times_as_long
 from quartet.statistics import intervals
 from quartet.statistics.correlation import correlations
 from quartet.statistics.intervals import LEVEL, Floats, bootstrap_measure

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from quartet.locks import hold_lock
+from quartet.files import hold_lock
 from tests.imports import ROOT
 
 #: What makes `import fcntl` fail, as on Windows.
@@ -18,8 +18,7 @@ WITHOUT = "import sys\nsys.modules['fcntl'] = None\n"
 WRITES = """
 import os, quartet
 from pathlib import Path
-from quartet.files import atomic_dir, atomic_path
-from quartet.locks import hold_lock
+from quartet.files import atomic_dir, atomic_path, hold_lock
 with atomic_path("out.txt") as outer:
     outer.write_text("outer")
     with atomic_path("out.txt") as inner:

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import quartet
+from quartet.cli.options import WEIGHTS
 from quartet.config.ngram import TokenConfig
 from quartet.errors import InputError
 from quartet.ngram.score import load
 from quartet.scorers import AnyScorer
-from quartet.shipped_model import WEIGHTS
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.ngram.reference import FIXTURES

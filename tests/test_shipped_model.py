@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import quartet
-from quartet.shipped_model import WEIGHTS
+from quartet.cli.options import WEIGHTS
 
 
 def test_it_opens_and_prefers_english_to_the_same_words_in_disorder() -> None:

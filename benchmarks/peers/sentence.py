@@ -17,8 +17,7 @@ from benchmarks.peers.models import plain_score
 from benchmarks.peers.paired_times import in_turns, steady_call
 from benchmarks.peers.products import ProductShape, flops, record_products, replay, weight_reading
 from benchmarks.peers.setup import BenchmarkSetup
-from quartet.runtime.clock import Timer
-from quartet.runtime.measures import exponent
+from quartet.runtime.clock import Timer, exponent
 from quartet.runtime.systems import OneByOneModel
 from quartet.scoring.language_model import LanguageModel
 

@@ -1,4 +1,4 @@
-"""Files that are either whole or absent: written beside their place and moved there when complete."""
+"""Files that are either whole or absent: written beside their place and moved there when complete; and locks."""
 
 from __future__ import annotations
 
@@ -13,10 +13,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from quartet.errors import InputError, system_error
-from quartet.locks import LOCK, hold_lock
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 #: How the names of unfinished files and folders begin; .dvcignore leaves them out.
 TEMPORARY = ".unfinished-"
+#: How the names of the files end that stand for locks where the system cannot lock a file that is also replaced.
+LOCK: Final = ".held"
 #: Of what manifests and cards say; a reader refuses those of another one.
 MANIFEST_VERSION: Final = 1
 
@@ -232,3 +238,47 @@ def write_json(path: str | Path, value: Any) -> None:
     with atomic_path(path) as temporary:
         text = json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False)
         temporary.write_text(text + "\n", encoding="utf-8")
+
+
+@contextmanager
+def hold_lock(path: Path) -> Iterator[bool]:
+    """Hold the lock of a file or folder; whether it could be had. The lock of a process that ends is free.
+
+    Where there is no ``fcntl``, the lock is a file beside it, of the package `filelock`, which knows each system's way.
+
+    Raises:
+        OSError: there is no such file.
+    """
+    if fcntl is None:
+        with _held_beside(path) as had:
+            yield had
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        yield _locked(handle)
+    finally:
+        os.close(handle)
+
+
+def _locked(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # someone else has it, or a file system without locks
+        return False
+    return True
+
+
+@contextmanager
+def _held_beside(path: Path) -> Iterator[bool]:
+    import filelock
+
+    lock = filelock.FileLock(f"{path}{LOCK}")
+    try:
+        lock.acquire(blocking=False)
+    except (filelock.Timeout, OSError):
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()

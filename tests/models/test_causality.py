@@ -142,7 +142,7 @@ def test_exact_offsets_know_nothing_of_what_comes(
 def test_released_offsets_know_nothing_of_what_comes(
     drawn: dict[str, Any], seed: int, lengths: list[int], data: st.DataObject
 ) -> None:
-    """The same test, which fails: how, with numbers, is in test_released_offsets.py."""
+    """The same test, which fails: how, with numbers, is in test_relative_scores.py."""
     leaves_the_past(drawn, seed, lengths, data)
 
 

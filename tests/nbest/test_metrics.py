@@ -1,4 +1,4 @@
-"""Our word errors are jiwer's and our BLEU is sacrebleu's; the registry has what settings and the command line offer."""
+"""Our word errors are jiwer's and our BLEU is sacrebleu's; the registry has what settings offer."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from pipeline.fetch import fetch_one
 from pipeline.layout import Layout
 from pipeline.settings import read_params
 from quartet.errors import InputError
-from quartet.locks import hold_lock
+from quartet.files import hold_lock
 
 PRESETS = Path(__file__).resolve().parents[2] / "presets"
 

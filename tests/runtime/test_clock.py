@@ -10,8 +10,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quartet.runtime.clock import Timer, device_timer, in_turns
-from quartet.runtime.measures import exponent, median_interval, quartile_range, times_as_long
+from quartet.runtime.clock import (
+    Timer,
+    device_timer,
+    exponent,
+    in_turns,
+    median_interval,
+    quartile_range,
+    times_as_long,
+)
 
 
 def told(name: str, seconds: float, ran: list[str]) -> Timer:

@@ -14,13 +14,13 @@ import pytest
 
 import quartet
 from quartet import cli
+from quartet.cli.options import WEIGHTS
 from quartet.config.ngram import TokenConfig
 from quartet.errors import InputError
 from quartet.export.writing import export
 from quartet.ngram.score import NgramLM
 from quartet.scoring import unknown
 from quartet.scoring.unknown import CHARACTERS, UnknownTokensWarning, words_of
-from quartet.shipped_model import WEIGHTS
 from quartet.statistics.perplexity import UnknownWords
 from quartet.text.tokenizer import train_tokenizer
 from tests.bert import PIECES, save_bert, save_byte_level

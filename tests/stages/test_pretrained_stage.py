@@ -14,6 +14,7 @@ from pipeline.params import Params
 from pipeline.preset import changed_sources
 from pipeline.scorers import scorers
 from pipeline.settings import read_params
+from quartet.cli.options import WEIGHTS
 from quartet.errors import InputError
 from quartet.export.scorer import ExportedLM
 from quartet.files import read_json
@@ -22,7 +23,6 @@ from quartet.results import read_results
 from quartet.scorers import open_scorer
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.pretrained_lm import PretrainedLM
-from quartet.shipped_model import WEIGHTS
 from quartet.tasks.sts.evaluation import judged_splits
 from stages import rerank, sts
 from stages.pretrained import pretrained

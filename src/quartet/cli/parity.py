@@ -17,8 +17,7 @@ from quartet.nbest.rerank import Candidates, weight_grid
 from quartet.nbest.rescoring import RescoredLists
 from quartet.nbest.significance import measure, paired_bootstrap
 from quartet.results import Measure, with_interval
-from quartet.runtime.clock import Seconds, device_timer, in_turns
-from quartet.runtime.measures import median_interval, times_as_long
+from quartet.runtime.clock import Seconds, device_timer, in_turns, median_interval, times_as_long
 from quartet.scoring.engine import TextScorer
 from quartet.statistics.intervals import LEAST_UNITS
 

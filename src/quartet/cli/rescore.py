@@ -186,6 +186,7 @@ def rescore(
     sacrebleu REFS -i TEXTS.
     """
     import quartet
+    from quartet.cli.options import model_or_shipped
     from quartet.config.nbest import BleuSettings
     from quartet.nbest.formats import FORMATS, NBestFiles
     from quartet.nbest.metrics import metric_named
@@ -194,7 +195,6 @@ def rescore(
     from quartet.nbest.scores import texts_of
     from quartet.nbest.work_shares import WorkShare, score_share
     from quartet.scoring.unknown import UnknownTokensWarning, unknown_in
-    from quartet.shipped_model import model_or_shipped
 
     if (tune is None) == (lm_weight is None):
         raise InputError(

@@ -30,10 +30,10 @@ def score(
     cache: CacheOption = None,
 ) -> None:
     """Print the log-probability of each line of a text, one a line, in nats (pseudo- for MLM and LAE)."""
+    from quartet.cli.options import model_or_shipped
     from quartet.scorers import open_scorer
     from quartet.scoring.engine import score_all
     from quartet.scoring.unknown import unknown_in
-    from quartet.shipped_model import model_or_shipped
 
     reference = model_or_shipped(model)
     check_scoring(texts, reference, cache)

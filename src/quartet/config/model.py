@@ -60,7 +60,7 @@ class RecurrenceConfig:
             ``reset``: they restart with each sentence, paragraph and document (the paper's text).
         offset: ``exact``: the offset of a query to a key is the difference of their indices (Eq. 3);
             ``released``: what the released code computes instead, which lets the future in. For comparison only: see
-            :mod:`quartet.models.released_offsets`.
+            :class:`quartet.models.relative_scores.ReleasedScores`.
     """
 
     memory: Size = 64

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from quartet.config.model import Reads
 from quartet.data.batch import Row
-from quartet.data.joined_texts import join_texts
-from quartet.data.passages import in_paragraph, sentence_row
+from quartet.data.passages import in_paragraph, join_texts, sentence_row
 from quartet.text.tokenizer import TextTokenizer
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quartet.data.batch import Row
-from quartet.data.joined_texts import join_texts
-from quartet.data.passages import Passage, in_paragraph, sentence_row
+from quartet.data.passages import Passage, in_paragraph, join_texts, sentence_row
 
 #: Special tokens of an input: before the question, between, behind the context.
 SPECIALS = 3

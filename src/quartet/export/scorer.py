@@ -22,8 +22,8 @@ from quartet.models.checkpoint import ModelCard
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED
 from quartet.scoring.network_reader import Layer
-from quartet.scoring.text_means import Progress, TextMeans
 from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_tokenizer
+from quartet.scoring.windows import Progress, TextMeans
 from quartet.text.tokenizer import TextTokenizer
 
 #: The readings of `embed`; the embedding layer and the bare table are not among a graph's outputs.

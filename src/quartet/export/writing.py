@@ -17,9 +17,8 @@ from quartet.config.choices import WeightsChoice
 from quartet.errors import InputError
 from quartet.export.arithmetic import Arithmetic, Float32, Int8
 from quartet.export.card import EXPORT, FILES, ExportCard, Form, LogprobDifference
-from quartet.export.folder import is_export, open_files
+from quartet.export.folder import is_export, open_files, write_half
 from quartet.export.graph import Graph, check_exportable
-from quartet.export.half_precision import write_half
 from quartet.export.scorer import ExportedLM
 from quartet.files import atomic_dir, sha256, write_json
 from quartet.models.checkpoint import CONFIG, TOKENIZER, WEIGHTS

@@ -13,7 +13,7 @@ from quartet.files import sha256
 from quartet.ngram.arpa import GZIP, PACKED, begins_as_arpa, has_arpa
 from quartet.ngram.score import BINARY, NgramLM, load, open_arpa
 from quartet.ngram.tokens import UNKNOWN, Splitter, splitter
-from quartet.pickling import as_pickled
+from quartet.scoring.engine import as_pickled
 
 #: The logarithm to the base of 10 that KenLM makes up for unknown words where a file has none.
 MADE_UP = -99.0

@@ -8,8 +8,15 @@ from typing import get_args
 
 from quartet.errors import InputError
 from quartet.results import Measure, system_name
-from quartet.runtime.clock import Seconds, device_timer, in_turns
-from quartet.runtime.measures import exponent, median_interval, quartile_range, times_as_long
+from quartet.runtime.clock import (
+    Seconds,
+    device_timer,
+    exponent,
+    in_turns,
+    median_interval,
+    quartile_range,
+    times_as_long,
+)
 from quartet.runtime.systems import TimedSystem, Use
 
 USES: tuple[Use, ...] = get_args(Use)

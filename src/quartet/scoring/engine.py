@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from pathlib import Path
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from quartet.arguments import checked_texts
+from quartet.errors import InputError
 from quartet.scoring.cache import ScoreCache
 
 #: Texts that go to the model, and from there to the cache, at once.
@@ -86,3 +88,20 @@ def score_all(
         if progress is not None:
             progress(len(scores), len(distinct))
     return [scores[text] for text in texts]
+
+
+Scorer = TypeVar("Scorer", bound=TextScorer)
+
+
+def as_pickled(found: Scorer, place: Path, fingerprint: str) -> Scorer:
+    """What was found at the place of a pickled model, where its library cannot pickle it.
+
+    A pickle names its place and what it was, and it is opened from there.
+
+    Raises:
+        InputError: it is another model.
+    """
+    if found.fingerprint != fingerprint:
+        reason = "is no longer the model that was pickled, or its library has another version"
+        raise InputError(place, reason, "load it again")
+    return found

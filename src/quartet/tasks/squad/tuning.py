@@ -23,9 +23,8 @@ from quartet.scoring.device import token_budget
 from quartet.scoring.language_model import LanguageModel
 from quartet.tasks.squad.data import SpanQuestion
 from quartet.tasks.squad.metrics import SpanPrediction
-from quartet.training.special_tokens import frame
 from quartet.training.tuned_weights import load_or_train
-from quartet.training.tuning import Progress, TaskModel, TuningSettings, seed_new_layers, tune
+from quartet.training.tuning import Progress, TaskModel, TuningSettings, frame, seed_new_layers, tune
 
 
 @dataclass(frozen=True)
