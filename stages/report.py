@@ -30,8 +30,8 @@ from pipeline.tracking.stage import read_timings, stage_run, timings
 from quartet.errors import InputError
 from quartet.files import TEMPORARY, atomic_dir, sha256, write_json
 from quartet.report import figures, overview
-from quartet.report.attention_figure import attention_maps
 from quartet.report.facts import RunFacts, facts_json
+from quartet.report.figures import attention_maps
 from quartet.report.numbers import listing
 from quartet.report.tables import document
 from quartet.results import EvaluatedSystem, Measure, Result, write_results

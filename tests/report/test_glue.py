@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from quartet.report.blocks import glue_table
 from quartet.report.published import published_figures
+from quartet.report.spec import AverageSpec, sections
 from quartet.results import Result
 from tests.report.rendered import part, shown, verdicts
 from tests.report.synthetic import row
@@ -114,7 +114,8 @@ def test_findings_name_who_is_above_the_baselines() -> None:
 @pytest.mark.parametrize("name", ["segatron-glue-dev", "segatron-glue-test"])
 def test_the_papers_average_is_the_plain_mean_of_its_eight_columns(name: str) -> None:
     table = published_figures().tables[name]
-    assert table.columns == (*(dataset for _, dataset, _, _ in glue_table.COLUMNS), "average")
+    (spec,) = (part for part in sections()["glue"].body if isinstance(part, AverageSpec))
+    assert table.columns == (*(column.dataset for column in spec.average), "average")
     for printed in table.rows.values():
         numbers = [number for number in printed if number is not None]
         assert sum(numbers[:8]) / 8 == pytest.approx(numbers[8], abs=0.0501)

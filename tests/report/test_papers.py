@@ -14,7 +14,7 @@ from quartet.report.cells import Cell, Cells
 from quartet.report.facts import RunFacts
 from quartet.report.numbers import difference, wer
 from quartet.report.papers import chapter, segabert, segatron, tta
-from quartet.report.papers.exhibit import Exhibit, exhibits
+from quartet.report.papers.exhibits import Exhibit, exhibits
 from quartet.report.papers.series import Contrast, Series
 from quartet.report.published import published_figures
 from quartet.report.run_report import Report, anchor

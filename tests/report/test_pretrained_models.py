@@ -11,7 +11,7 @@ from quartet.report.cells import Cells
 from quartet.report.facts import PretrainedFacts, RunFacts
 from quartet.report.order import system_rank
 from quartet.report.papers import chapter, tta
-from quartet.report.papers.exhibit import exhibits
+from quartet.report.papers.exhibits import exhibits
 from quartet.report.run_report import Report
 from quartet.results import Result
 from tests.report.rendered import markdown

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from quartet.report.attention_figure import attention_maps
+from quartet.report.figures import attention_maps
 from quartet.results import Result
 from quartet.tasks.attention.maps import DocumentAttention
 from tests.report.rendered import part, shown, table_rows, verdicts
@@ -106,7 +106,7 @@ def test_the_maps_are_drawn_the_same_each_time(tmp_path: Path) -> None:
 
 def test_the_maps_show_boundaries_labels_and_a_scale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = []
-    monkeypatch.setattr("quartet.report.attention_figure.save", lambda figure, path: kept.append(figure))
+    monkeypatch.setattr("quartet.report.figures.save", lambda figure, path: kept.append(figure))
     assert attention_maps(tmp_path / "a.svg", {"segabert": article()})
     (figure,) = kept
     panel = figure.axes[0]

@@ -130,6 +130,64 @@ class BlockSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SetColumn:
+    """A figure of one set.
+
+    Attributes:
+        head: what the paper calls the set.
+        dataset, metric: where the figure is.
+        part: what the split is called after its name, e.g. "_matched".
+        words: the metric's name.
+    """
+
+    head: str
+    dataset: str
+    metric: str
+    words: str
+    part: str = ""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AverageSpec:
+    """Figures of several sets side by side with their plain mean, × 100, above the rows of the paper's table.
+
+    Attributes:
+        papers: the published table of each split.
+        average: the columns, in the paper's order.
+        note: said below.
+    """
+
+    papers: dict[str, str]
+    average: tuple[SetColumn, ...]
+    note: str
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BesideSpec:
+    """For each set our figures on test above those of the papers' tables, with their changes to one of their own.
+
+    Attributes:
+        beside: the published tables of each metric.
+        first: the system that the changes are relative to.
+        words: said of the papers' figures.
+        head: of the first column.
+        format: a name of `quartet.report.numbers.FORMATS`.
+    """
+
+    beside: dict[str, tuple[str, ...]]
+    first: str
+    words: str
+    head: str
+    format: str
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, kw_only=True)
 class FindingSpec:
     """A rule by which sentences are written: a name of `quartet.report.findings.RULES` with what it needs.
 
@@ -178,7 +236,7 @@ class SectionSpec:
     order: int
     intro: str
     interval: str = ""
-    body: tuple[TableSpec | BlockSpec, ...]
+    body: tuple[TableSpec | AverageSpec | BesideSpec | BlockSpec, ...]
     findings: tuple[FindingSpec, ...] = ()
     pictures: dict[str, str] = dataclasses.field(default_factory=dict)
     first: int = 0

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from quartet.report import computed_cells
+from quartet.report.blocks import paper_tables
 from quartet.report.numbers import FORMATS, NONE
 from quartet.report.published import published_number
 from quartet.report.run_report import Report, grid
-from quartet.report.spec import BlockSpec, ColumnSpec, SectionSpec, TableSpec, fill
+from quartet.report.spec import AverageSpec, BesideSpec, BlockSpec, ColumnSpec, SectionSpec, TableSpec, fill
 
 Group = tuple[str, str]
 
@@ -32,6 +33,10 @@ def section_body(report: Report, name: str, section: SectionSpec) -> list[str]:
     for part in section.body:
         if isinstance(part, BlockSpec):
             lines += computed_cells.BLOCKS[part.block](report)
+        elif isinstance(part, AverageSpec):
+            lines += paper_tables.averages(report, name, part)
+        elif isinstance(part, BesideSpec):
+            lines += paper_tables.beside(report, name, part)
         else:
             lines += [line for table in tables(report, name, section, part) for line in table]
     for key, words in section.pictures.items():

@@ -11,16 +11,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from quartet.config.model import PREDICTS
-from quartet.report import pretrained_models, scale
+from quartet.report import scale
 from quartet.report.cells import Cells
 from quartet.report.facts import ListFacts, RunFacts
 from quartet.report.findings import sentences
 from quartet.report.numbers import count, listing, millions
 from quartet.report.papers import chapter
-from quartet.report.papers.exhibit import Exhibit, exhibits
-from quartet.report.papers.exhibits import ours
+from quartet.report.papers.exhibits import Exhibit, exhibits, ours
 from quartet.report.published import published_figures
-from quartet.report.run_report import Report, anchor, code, grid, named, plain
+from quartet.report.run_report import (
+    Report,
+    anchor,
+    code,
+    described_pretrained,
+    grid,
+    named,
+    plain,
+    pretrained_note,
+)
 from quartet.report.spec import SectionSpec, TableSpec, sections
 from quartet.report.table_renderer import section_body, tables
 from quartet.results import Result
@@ -170,9 +178,7 @@ def _sections(report: Report, known: dict[str, SectionSpec]) -> list[Chapter]:
     found = []
     for name, section in known.items():
         shown = (*bodies[name], *report.rest(name))
-        opening = (
-            (section.intro, "", *pretrained_models.note(report, name)) if shown else (absent(section), "")
-        )
+        opening = (section.intro, "", *pretrained_note(report, name)) if shown else (absent(section), "")
         found.append(Chapter(section.title, (*opening, *shown), ran=bool(shown)))
     others = {table: report.rest(table) for table in report.cells.tables() if table not in sections()}
     return [*found, *(Chapter(table, tuple(lines)) for table, lines in others.items() if lines)]
@@ -270,7 +276,7 @@ def _run(report: Report) -> list[str]:
     lines += (
         [f"- Of these {named(aware)} also see sentence and paragraph positions (segments)."] if aware else []
     )
-    beside = pretrained_models.described(report, report.cells.tables())
+    beside = described_pretrained(report, report.cells.tables())
     if beside:
         lines.append(
             f"- Beside them, trained elsewhere on other text and at another size: {listing(beside)}."

@@ -6,13 +6,11 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from quartet.report import pretrained_models
 from quartet.report.numbers import NONE, general, listing
-from quartet.report.papers.exhibit import Exhibit, exhibits
-from quartet.report.papers.exhibits import ours
+from quartet.report.papers.exhibits import Exhibit, exhibits, ours
 from quartet.report.papers.series import Contrast, Series
 from quartet.report.published import PublishedTable, published_figures
-from quartet.report.run_report import Report, anchor, code, grid, paper_table
+from quartet.report.run_report import Report, anchor, code, grid, likes_of_tta, paper_table
 
 INTRODUCTION = [
     "Each table and figure of results in the two papers: what the paper reads from it, whether our figures bear that "
@@ -65,7 +63,7 @@ def contrasts(report: Report, exhibit: Exhibit) -> list[Contrast]:
                     first=name,
                     headline=f"{contrast.headline}: {code(name)}, trained on other text and at another size",
                 )
-                for name in pretrained_models.likes_of_tta(report)
+                for name in likes_of_tta(report)
             ]
     return found
 

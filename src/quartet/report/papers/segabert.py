@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from quartet.report.blocks import glue_table
 from quartet.report.numbers import points, signed_points
 from quartet.report.papers.series import Series, present
 from quartet.report.published import published_figures
 from quartet.report.run_report import Report, code
+from quartet.report.spec import AverageSpec, sections
 from quartet.results import system_name
 from quartet.tasks.nli.metrics import AVERAGE, SEVEN
 
 PLAIN, AWARE = "bert-", "segabert"
-LIKENESS, SQUAD, RACE, ATTENTION = "sts", "squad", "race", "attention"
+GLUE, LIKENESS, SQUAD, RACE, ATTENTION = "glue", "sts", "squad", "race", "attention"
 #: The reading of a model that was tuned on entailment, and of attention spread evenly.
 TUNED, UNIFORM = "nli", "uniform"
 #: A metric that only version 2.0 of SQuAD has.
@@ -38,16 +38,17 @@ def glue_test(report: Report) -> list[Series]:
 
 def _glue(report: Report, split: str) -> list[Series]:
     """The metric of the paper's average on each set, and on each part of one."""
-    name = glue_table.PAPERS[split]
+    spec = next(part for part in sections()[GLUE].body if isinstance(part, AverageSpec))
+    name = spec.papers[split]
     columns = published_figures().tables[name].columns
     found = []
-    for (head, known, part, metric), column in zip(glue_table.COLUMNS, columns, strict=False):
-        for dataset in report.datasets(glue_table.TABLE):
-            if dataset.partition("-")[0] == known:
-                place = glue_table.TABLE, dataset, f"{split}{part}", metric
-                on = f"{code(dataset)} {split}, {glue_table.METRICS[metric]} × 100"
-                printed = name, column, f"{head} {split}"
-                found.append(_series(report, place, on, printed, same=dataset == known))
+    for known, column in zip(spec.average, columns, strict=False):
+        for dataset in report.datasets(GLUE):
+            if dataset.partition("-")[0] == known.dataset:
+                place = GLUE, dataset, f"{split}{known.part}", known.metric
+                on = f"{code(dataset)} {split}, {known.words} × 100"
+                printed = name, column, f"{known.head} {split}"
+                found.append(_series(report, place, on, printed, same=dataset == known.dataset))
     return [series for series in found if series.ours]
 
 

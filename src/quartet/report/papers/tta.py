@@ -5,13 +5,12 @@ from __future__ import annotations
 import dataclasses
 
 from quartet.nbest.metrics import METRICS
-from quartet.report import pretrained_models
 from quartet.report.blocks import runtime
 from quartet.report.cells import Cell
 from quartet.report.numbers import difference, milliseconds, perplexity, points, signed_points, wer
 from quartet.report.papers.series import FigureLevel, Series, present, scaled
 from quartet.report.published import PublishedTable, published_figures, published_number
-from quartet.report.run_report import Report, code
+from quartet.report.run_report import Report, code, likes_of_tta
 from quartet.results import ONE_BY_ONE, system_name
 
 #: Sets of lists whose utterances are the paper's, by their names in the presets: what its columns call them.
@@ -46,7 +45,7 @@ def _reranked(report: Report, metric: str, name: str, known: dict[str, str], oth
         if not ours:
             continue
         column = known.get(dataset, otherwise)
-        trained = pretrained_models.likes_of_tta(report)
+        trained = likes_of_tta(report)
         value = table.get("tta", column)
         printed = {} if value is None else {name: value for name in trained if name in ours}
 
@@ -105,7 +104,7 @@ def sick(report: Report) -> list[Series]:
 
 def _similarity(report: Report, dataset: str, split: str, name: str, part: str) -> Series | None:
     table = published_figures().tables[name]
-    likes = pretrained_models.likes_of_tta(report)  # beside the row of the paper's T-TA
+    likes = likes_of_tta(report)  # beside the row of the paper's T-TA
     ours, printed = {}, {}
     for system, cell in report.figures(SIMILARITY, dataset, split, "pearson").items():
         model = report.model(system)
