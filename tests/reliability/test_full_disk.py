@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from quartet.text.sources import SOURCES
 from quartet.text.split import HeldOutShares
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.callbacks import ResumePoint
-from quartet.training.tuned_weights import load_or_train
+from quartet.training.tuning import TuningSettings, load_or_tune
 from stages.download import download
 from tests.reliability.disks import LEFT, Disk, files, largest_file
 from tests.reliability.test_exit_codes import settings, told
@@ -106,9 +107,9 @@ def model(folder: Path, source: Path, number: int, tokenizer: TextTokenizer) -> 
 
 @writer
 def tuned_weights(folder: Path, source: Path, number: int, tokenizer: TextTokenizer) -> None:
-    load_or_train(
-        SiameseModel(random_model("tta", tokenizer), 3), folder / f"{number}.safetensors", lambda: None
-    )
+    settings = TuningSettings(epochs=1, batch_size=1, learning_rate=1e-3, warmup=0.0, seed=number)
+    make = partial(SiameseModel, random_model("tta", tokenizer), 3)
+    load_or_tune(make, [("a letter", "a river", 0)], settings, folder / f"{number}.safetensors")
 
 
 def line_of(write: Callable[[], object]) -> str:

@@ -152,8 +152,7 @@ def test_kept_weights_spare_a_second_tuning(params: Any, monkeypatch: pytest.Mon
     def never(*_: object, **__: object) -> None:
         raise AssertionError("tuned again")
 
-    monkeypatch.setattr("quartet.tasks.squad.tuning.tune", never)
-    monkeypatch.setattr("quartet.tasks.race.tuning.tune", never)
+    monkeypatch.setattr("quartet.training.tuning.tune", never)
     stages.squad.squad("segabert")
     stages.race.race("segabert")
     assert [LAYOUT.rows(stage, "segabert").read_bytes() for stage in ("squad", "race")] == before

@@ -14,8 +14,8 @@ from scipy.stats import pearsonr, spearmanr
 import quartet
 from quartet.results import Result
 from quartet.tasks.nli.data import LABELS
-from quartet.tasks.nli.tuning import tune_siamese, untrained_model
-from quartet.training.tuning import TuningSettings
+from quartet.tasks.nli.tuning import SiameseModel, untrained_model
+from quartet.training.tuning import TuningSettings, load_or_tune
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
 from tests.stages.world import LAYOUT, World, all_different, values
 
@@ -165,7 +165,8 @@ def test_accuracies_are_of_what_the_tuned_model_says_of_premise_and_hypothesis(j
     found = values(judged.run("nli", "tta"), "nli", "accuracy")
     (kept,) = LAYOUT.resume("nli/tta", 1).iterdir()
     settings = TuningSettings(1, 8, 1e-2, 0.1, 1)
-    tuned = tune_siamese(quartet.load(LAYOUT.models / "tta"), [], len(LABELS), settings, 32, kept)
+    model = quartet.load(LAYOUT.models / "tta")
+    tuned = load_or_tune(lambda: SiameseModel(model, len(LABELS), 32), [], settings, kept)
     rows = [json.loads(line) for line in ENTAILED.splitlines()]
     said = tuned.predict([(row["sentence1"], row["sentence2"]) for row in rows])
     right = [LABELS[one] == row["gold_label"] for one, row in zip(said, rows, strict=True)]

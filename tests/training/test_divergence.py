@@ -23,7 +23,7 @@ from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.divergence import FIRST, DivergenceWatch, WatchedModule
 from quartet.training.module import PretrainingModule
-from quartet.training.tuning import TaskModel, TuningSettings
+from quartet.training.tuning import TaskModel, TuningSettings, load_or_tune
 from tests.data.test_passages import full_stops
 from tests.recognise import toy
 from tests.scoring.test_language_model import random_model
@@ -42,19 +42,19 @@ def classify(model: Any) -> None:
 
 
 def compare(model: Any) -> None:
-    nli.tune_siamese(model, nli_toy.toy(12, 1), 3, SETTINGS)
+    load_or_tune(lambda: nli.SiameseModel(model, 3), nli_toy.toy(12, 1), SETTINGS)
 
 
 def find(model: Any) -> None:
     windows, _ = squad.question_windows(
         model, squad_toy.toy(12, 1), squad.SpanReading(max_length=64), full_stops
     )
-    squad.tuned_reader(model, windows[:12], SETTINGS)
+    load_or_tune(lambda: squad.SpanModel(model), windows[:12], SETTINGS)
 
 
 def choose(model: Any) -> None:
     questions, _ = race.read_choices(model, race_toy.toy(12, 1), 64, full_stops)
-    race.tuned_chooser(model, questions, SETTINGS)
+    load_or_tune(lambda: race.MultipleChoiceModel(model), questions, SETTINGS)
 
 
 def label(model: Any) -> None:

@@ -18,13 +18,13 @@ from quartet.models.architectures import build
 from quartet.models.network import Network
 from quartet.objectives.base import LabelledBatch
 from quartet.objectives.lae import LanguageAutoencoding
-from quartet.tasks.nli.tuning import tune_siamese
+from quartet.tasks.nli.tuning import SiameseModel
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.fit import TrainedNetwork, fit
 from quartet.training.optim import build_optimiser
 from quartet.training.randomness import rows
-from quartet.training.tuning import TuningSettings
+from quartet.training.tuning import TuningSettings, load_or_tune
 from tests.models.shapes import KINDS, VOCABULARY, small
 from tests.scoring.test_language_model import random_model
 
@@ -132,9 +132,8 @@ def norms(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_a_tuning_clips_the_gradient_to_1(small_corpus: Small, norms: list[float]) -> None:
     model = random_model("tta", small_corpus[0])
     pairs = [("the miller", "a grey heron", 0), ("a grey heron", "a letter", 2), ("the river", "a letter", 1)]
-    tune_siamese(
-        model, pairs, 3, TuningSettings(epochs=4, batch_size=1, learning_rate=1e-3, warmup=0.0, seed=1)
-    )
+    settings = TuningSettings(epochs=4, batch_size=1, learning_rate=1e-3, warmup=0.0, seed=1)
+    load_or_tune(lambda: SiameseModel(model, 3), pairs, settings)
     assert len(norms) == 12
     assert max(norms) == pytest.approx(1.0, rel=1e-3), "some would be larger"
     assert all(norm <= 1.001 for norm in norms)

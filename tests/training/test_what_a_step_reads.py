@@ -17,12 +17,12 @@ from quartet.data.batch import Batch
 from quartet.models.network import Memory, Network
 from quartet.objectives import OBJECTIVES
 from quartet.objectives.base import IGNORED, LabelledBatch
-from quartet.tasks.nli.tuning import SiameseModel, tune_siamese
+from quartet.tasks.nli.tuning import SiameseModel
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import SPECIALS, TextTokenizer
 from quartet.training import randomness
 from quartet.training.fit import TrainedNetwork, fit
-from quartet.training.tuning import TuningSettings
+from quartet.training.tuning import TuningSettings, load_or_tune
 from tests.models.shapes import KINDS, small
 from tests.scoring.test_language_model import random_model
 from tests.small_corpus import corpus_of
@@ -292,9 +292,8 @@ def test_each_epoch_of_a_tuning_has_each_example_once_in_an_order_of_its_own(
     orders = []
     for seed in (1, 2):
         read.clear()
-        tune_siamese(
-            model, pairs, 3, TuningSettings(epochs=2, batch_size=5, learning_rate=1e-3, warmup=0.0, seed=seed)
-        )
+        settings = TuningSettings(epochs=2, batch_size=5, learning_rate=1e-3, warmup=0.0, seed=seed)
+        load_or_tune(lambda: SiameseModel(model, 3), pairs, settings)
         orders += [read[:12], read[12:24]]
     assert all(sorted(order) == sorted(pairs) for order in orders)
     assert len({str(order) for order in [*orders, pairs]}) == 5

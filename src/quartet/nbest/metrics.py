@@ -13,7 +13,7 @@ the command line, the stages and the report.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol
@@ -22,16 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from quartet.arguments import check_choice
 from quartet.config.choices import BleuTokenization
+from quartet.config.nbest import BleuSettings
 from quartet.nbest.types import NBest, words
 from quartet.statistics.intervals import Floats
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
-from collections.abc import Callable
-
-from quartet.arguments import check_choice
-from quartet.config.nbest import BleuSettings
 
 Counts = NDArray[np.int64]
 

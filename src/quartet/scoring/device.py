@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
 import torch
 
 from quartet.errors import InputError
@@ -10,6 +13,8 @@ from quartet.errors import InputError
 TOKEN_BUDGET, LOGIT_BUDGET = 8192, 1 << 24
 #: How many times as much fills a GPU: one layer of 4,096 inner units has a gigabyte of such tokens.
 ON_GPU = 8
+
+Item = TypeVar("Item")
 
 
 def token_budget(device: str) -> int:
@@ -20,6 +25,20 @@ def token_budget(device: str) -> int:
 def logit_budget(device: str) -> int:
     """Logits that are held at once on a device."""
     return LOGIT_BUDGET * _times(device)
+
+
+def groups_within(items: Iterable[Item], size: Callable[[Item], int], device: str) -> Iterator[list[Item]]:
+    """Items, the largest first, in groups that a network holds at once on a device, each at least one item.
+
+    Args:
+        size: tokens of an item, padded as the first of its group.
+    """
+    order = sorted(items, key=lambda item: -size(item))
+    at = 0
+    while at < len(order):
+        group = order[at : at + max(1, token_budget(device) // size(order[at]))]
+        at += len(group)
+        yield group
 
 
 def _times(device: str) -> int:

@@ -1,4 +1,4 @@
-"""Tuned weights that outlive the run: an interrupted evaluation does not train again what it had trained."""
+"""Where tuned weights outlive the run: an interrupted evaluation does not train again what it had trained."""
 
 from __future__ import annotations
 
@@ -10,13 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-
 from quartet import code
-from quartet.errors import InputError
-from quartet.files import atomic_path, keep_only
-from quartet.training.tuning import TaskModel
+from quartet.files import keep_only
 
 #: What reads the examples of a tuning and what judges it. Neither decides the weights beside the examples.
 EVALUATION = ("quartet.tasks", "quartet.statistics")
@@ -73,34 +68,3 @@ class KeptTunings:
     ) -> None:
         if kind is None:
             keep_only(self._asked)
-
-
-def load_or_train(task: TaskModel[Any, Any], path: Path | None, train: Callable[[], None]) -> bool:
-    """Take a task's weights from a file, or train them and write it when all is done.
-
-    Args:
-        task: filled in place.
-        path: a safetensors file. It must belong to this very model, data and settings: the caller names it by a hash
-            of them. None: nothing is kept.
-        train: leaves the tuned weights in `task`.
-
-    Returns:
-        Whether the weights came from the file.
-
-    Raises:
-        InputError: the file is not whole, or holds another model's weights.
-    """
-    if path is not None and path.is_file():
-        try:
-            task.load_state_dict(load_file(path))
-        except (SafetensorError, RuntimeError) as error:
-            reason = str(error).splitlines()[0]
-            raise InputError(path, f"not the weights of this model ({reason})", "delete the file") from error
-        task.eval().to(task.model.device)
-        return True
-    train()
-    if path is not None:
-        tensors = {name: tensor.detach().contiguous().cpu() for name, tensor in task.state_dict().items()}
-        with atomic_path(path) as temporary:
-            save_file(tensors, temporary)
-    return False

@@ -6,16 +6,21 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import pytorch_lightning as pl
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.utils.data import IterableDataset
 
 from quartet.config.training import TrainingConfig
 from quartet.data.batch import Batch, Tensors, one_of_few
+from quartet.errors import InputError
+from quartet.files import atomic_path
 from quartet.scoring.language_model import LanguageModel
 from quartet.training import randomness
 from quartet.training.divergence import SEEN_TOGETHER, DivergenceWatch, WatchedModule
@@ -25,7 +30,6 @@ from quartet.training.optim import build_optimiser
 
 if TYPE_CHECKING:
     from quartet.config.finetuning import FinetuneSettings, NliSettings, QuestionSettings
-from quartet.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ Progress = Callable[[int, int], None]
 
 Example = TypeVar("Example")
 Item = TypeVar("Item", bound=Tensors)
+Tuned = TypeVar("Tuned", bound="TaskModel[Any, Any]")
 
 
 class TaskModel(nn.Module, ABC, Generic[Example, Item]):
@@ -163,6 +168,43 @@ def tune(
 def seed_new_layers(settings: TuningSettings) -> None:
     """Seed torch for the initial values of new layers."""
     randomness.restart(settings.seed, randomness.INITIALISATION)
+
+
+def load_or_tune(
+    make: Callable[[], Tuned],
+    examples: Sequence[Any],
+    settings: TuningSettings,
+    path: Path | None = None,
+    progress: Progress | None = None,
+) -> Tuned:
+    """A task on a copy of a model, its weights taken from a file, or tuned on examples and then written there.
+
+    Args:
+        make: the task with new layers, whose initial values are drawn by the settings' seed.
+        path: a safetensors file. It must belong to this very model, data and settings: the caller names it by a hash
+            of them. None: nothing is kept.
+        progress: called with the steps done and all steps.
+
+    Raises:
+        ValueError: there are no examples to train on.
+        InputError: the file is not whole, or holds another model's weights; or as :func:`tune`.
+    """
+    seed_new_layers(settings)
+    task = make()
+    if path is not None and path.is_file():
+        try:
+            task.load_state_dict(load_file(path))
+        except (SafetensorError, RuntimeError) as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(path, f"not the weights of this model ({reason})", "delete the file") from error
+        task.eval().to(task.model.device)
+        return task
+    tune(task, examples, settings, progress=progress)
+    if path is not None:
+        tensors = {name: tensor.detach().contiguous().cpu() for name, tensor in task.state_dict().items()}
+        with atomic_path(path) as temporary:
+            save_file(tensors, temporary)
+    return task
 
 
 class _TuningModule(WatchedModule):

@@ -17,11 +17,11 @@ import torch
 
 from quartet.config.training import TrainingConfig
 from quartet.scoring import device
-from quartet.tasks.nli.tuning import tune_siamese
+from quartet.tasks.nli.tuning import SiameseModel
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.fit import TrainedNetwork, fit
-from quartet.training.tuning import TuningSettings
+from quartet.training.tuning import TuningSettings, load_or_tune
 from tests.models.shapes import KINDS, VARIANTS, small
 from tests.scoring.test_language_model import TEXTS, random_model
 from tests.tasks.nli import test_tuning as nli_toy
@@ -72,7 +72,8 @@ def test_threads_change_a_tuning_by_rounding(small_corpus: Small) -> None:
     vectors = []
     for count in (1, 2, 1):
         with threads(count):
-            vectors.append(tune_siamese(model, nli_toy.toy(60, 1), 3, settings).embed(texts))
+            tuned = load_or_tune(lambda: SiameseModel(model, 3), nli_toy.toy(60, 1), settings)
+            vectors.append(tuned.embed(texts))
     assert np.abs(vectors[0] - vectors[1]).max() < ROUNDING
     assert np.array_equal(vectors[0], vectors[2])
 

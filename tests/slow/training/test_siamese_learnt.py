@@ -7,7 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from quartet.tasks.nli.tuning import LabelledPair, tune_siamese
+from quartet.tasks.nli.tuning import LabelledPair, SiameseModel
+from quartet.training.tuning import load_or_tune
 from tests.scoring.test_language_model import random_model
 from tests.tasks.nli.test_tuning import SETTINGS, Small, toy
 
@@ -19,7 +20,7 @@ def test_a_toy_entailment_is_learnt_and_shuffled_labels_are_not(small_corpus: Sm
     gold = np.array([label for _, _, label in tested])
 
     def accuracy(pairs: list[LabelledPair]) -> float:
-        siamese = tune_siamese(model, pairs, 3, SETTINGS)
+        siamese = load_or_tune(lambda: SiameseModel(model, 3), pairs, SETTINGS)
         found = siamese.predict([(first, second) for first, second, _ in tested])
         return float(np.mean(np.array(found) == gold))
 

@@ -11,11 +11,12 @@ import torch
 from scipy.stats import spearmanr
 
 from quartet.errors import InputError
+from quartet.scoring.language_model import LanguageModel
 from quartet.statistics.correlation import correlations, cosines
-from quartet.tasks.nli.tuning import LabelledPair, SiameseModel, embed, tune_siamese, untrained_model
+from quartet.tasks.nli.tuning import LabelledPair, SiameseModel, embed, untrained_model
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.tuning import TuningSettings
+from quartet.training.tuning import Progress, TuningSettings, load_or_tune
 from tests.models.shapes import KINDS
 from tests.scoring.test_language_model import random_model
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
@@ -40,6 +41,16 @@ def toy(count: int, seed: int) -> list[LabelledPair]:
         part = " ".join(first.split()[:3])
         pairs.append((first, (first, part, second)[number % 3], number % 3))
     return pairs
+
+
+def tuned(
+    model: LanguageModel,
+    pairs: list[LabelledPair],
+    path: Path | None = None,
+    settings: TuningSettings = SETTINGS,
+    progress: Progress | None = None,
+) -> SiameseModel:
+    return load_or_tune(lambda: SiameseModel(model, 3), pairs, settings, path, progress)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -114,7 +125,7 @@ def test_the_cosines_of_a_tuned_encoder_are_ranked_as_by_scipy(small_corpus: Sma
     gold = np.array([2.0 - label for _, _, label in likeness])
     texts = [text for text, _, _ in likeness] + [text for _, text, _ in likeness]
     before = embed(model, texts)
-    vectors = tune_siamese(model, toy(96, seed=1), 3, SETTINGS).embed(texts)
+    vectors = tuned(model, toy(96, seed=1)).embed(texts)
     predicted = cosines(vectors[: len(gold)], vectors[len(gold) :])
     found = correlations(predicted, gold, 50, 1)["spearman"].value
     assert found == pytest.approx(spearmanr(predicted, gold).statistic, abs=1e-9)
@@ -128,29 +139,27 @@ def test_kept_weights_spare_the_tuning(small_corpus: Small, tmp_path: Path) -> N
     pairs = toy(48, seed=1)
     path = tmp_path / "deep" / "tuned.safetensors"
     steps: list[tuple[int, int]] = []
-    first = tune_siamese(
-        model, pairs, 3, SETTINGS, resume=path, progress=lambda done, total: steps.append((done, total))
-    )
+    first = tuned(model, pairs, path, progress=lambda done, total: steps.append((done, total)))
     assert steps == [(step, 12) for step in range(1, 13)]
-    again = tune_siamese(model, [], 3, SETTINGS, resume=path)  # without a pair there is nothing to tune on
+    again = tuned(model, [], path)  # without a pair there is nothing to tune on
     texts = [text for text, _, _ in pairs]
     np.testing.assert_array_equal(first.embed(texts), again.embed(texts))
     assert first.predict([pairs[0][:2], pairs[1][:2]]) == again.predict([pairs[0][:2], pairs[1][:2]])
     assert [file.name for file in path.parent.iterdir()] == ["tuned.safetensors"]
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(InputError, match=r"tuned\.safetensors: not the weights of this model"):
-        tune_siamese(model, pairs, 3, SETTINGS, resume=path)
+        tuned(model, pairs, path)
     path.unlink()
-    tune_siamese(model, pairs, 3, SETTINGS, resume=path)
+    tuned(model, pairs, path)
     with pytest.raises(InputError, match="not the weights of this model"):
-        tune_siamese(random_model("tta", small_corpus[0], layers=3), pairs, 3, SETTINGS, resume=path)
+        tuned(random_model("tta", small_corpus[0], layers=3), pairs, path)
 
 
 def test_the_same_seed_tunes_alike_and_another_otherwise(small_corpus: Small) -> None:
     model = random_model("bilm", small_corpus[0], dropout=0.1)
     pairs, texts = toy(48, seed=1), ["a grey heron"]
-    one, two = (tune_siamese(model, pairs, 3, SETTINGS).embed(texts) for _ in range(2))
-    other = tune_siamese(model, pairs, 3, TuningSettings(4, 16, 2e-3, 0.1, seed=2)).embed(texts)
+    one, two = (tuned(model, pairs).embed(texts) for _ in range(2))
+    other = tuned(model, pairs, settings=TuningSettings(4, 16, 2e-3, 0.1, seed=2)).embed(texts)
     np.testing.assert_array_equal(one, two)
     assert not np.allclose(one, other)
 

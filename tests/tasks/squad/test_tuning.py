@@ -20,11 +20,10 @@ from quartet.tasks.squad.tuning import (
     answer,
     best_spans,
     question_windows,
-    tuned_reader,
 )
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training.tuning import TuningSettings
+from quartet.training.tuning import TuningSettings, load_or_tune
 from tests.data.test_passages import full_stops
 from tests.scoring.test_language_model import random_model
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
@@ -54,7 +53,7 @@ def learnt(small_corpus: Small) -> tuple[SpanModel, list[SpanQuestion], list[Spa
     train, test = toy(240, 1), toy(60, 2)
     windows, cut = question_windows(model, train, READING, full_stops)
     assert (cut.questions, cut.lost, cut.split) == (0, 0, 0)
-    reader = tuned_reader(model, windows, SETTINGS)
+    reader = load_or_tune(lambda: SpanModel(model), windows, SETTINGS)
     asked, _ = question_windows(model, test, READING, full_stops)
     return reader, test, answer(reader, test, asked, READING)
 
@@ -165,9 +164,9 @@ def test_tuned_weights_are_kept_and_taken_again(small_corpus: Small, tmp_path: P
     windows, _ = question_windows(model, questions, READING, full_stops)
     once = TuningSettings(epochs=1, batch_size=4, learning_rate=1e-3, warmup=0.0, seed=1)
     path = tmp_path / "resume" / "weights.safetensors"
-    first = answer(tuned_reader(model, windows, once, path), questions, windows, READING)
-    nothing_to_train_on = tuned_reader(model, [], once, path)
+    first = answer(load_or_tune(lambda: SpanModel(model), windows, once, path), questions, windows, READING)
+    nothing_to_train_on = load_or_tune(lambda: SpanModel(model), [], once, path)
     assert answer(nothing_to_train_on, questions, windows, READING) == first
     path.write_bytes(path.read_bytes()[:-7])
     with pytest.raises(InputError, match=r"weights\.safetensors: not the weights of this model"):
-        tuned_reader(model, windows, once, path)
+        load_or_tune(lambda: SpanModel(model), windows, once, path)

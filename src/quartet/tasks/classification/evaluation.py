@@ -17,7 +17,7 @@ from quartet.tasks.classification.data import LabelledText
 from quartet.tasks.classification.metrics import FitPredict, judge
 from quartet.tasks.evaluation import Evaluation
 from quartet.text.tokenizer import is_own
-from quartet.training.tuning import TaskModel, TuningSettings, seed_new_layers, tune
+from quartet.training.tuning import TaskModel, TuningSettings, load_or_tune
 
 
 def evaluate(
@@ -95,9 +95,8 @@ def fit_predict(
     Args:
         train_labels: classes from 0.
     """
-    seed_new_layers(settings)
-    classifier = _Classifier(model, max(train_labels) + 1)
-    tune(classifier, list(zip(train_texts, train_labels, strict=True)), settings)
+    examples = list(zip(train_texts, train_labels, strict=True))
+    classifier = load_or_tune(lambda: _Classifier(model, max(train_labels) + 1), examples, settings)
     predictions: list[int] = []
     with torch.inference_mode():
         for at in range(0, len(test_texts), settings.batch_size):

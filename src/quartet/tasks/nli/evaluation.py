@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from functools import partial
 
 from quartet.config.finetuning import NliSettings
 from quartet.results import EvaluatedSystem
@@ -17,11 +18,11 @@ from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.nli import tuning
 from quartet.tasks.nli.data import LABELS
 from quartet.tasks.nli.metrics import AVERAGE, SEVEN, NliSets, judge
-from quartet.tasks.nli.tuning import embed, tune_siamese, untrained_model
+from quartet.tasks.nli.tuning import SiameseModel, embed, untrained_model
 from quartet.tasks.sts import evaluation as sts
 from quartet.tasks.sts.metrics import mean_over_sets, similarities
 from quartet.training.tuned_weights import KeptTunings, tuning_name
-from quartet.training.tuning import TuningSettings
+from quartet.training.tuning import TuningSettings, load_or_tune
 
 #: Settings that decide no weight of a tuning; its pairs are named by themselves.
 IDLE = ("sets", "limit", "random_control")
@@ -55,7 +56,8 @@ def evaluate(
         key = tuning_name(tuning.__name__, decisive, sets.train, one.fingerprint, model.seed)
         weights = kept.path(model.seed, f"{key}.safetensors")
         with run.bar(f"{model.name} {start}: steps of tuning") as shown:
-            found = tune_siamese(one, pairs, len(LABELS), tuned, settings.max_length, weights, shown.set)
+            make = partial(SiameseModel, one, len(LABELS), settings.max_length)
+            found = load_or_tune(make, pairs, tuned, weights, shown.set)
         scale = f"{one.scale}, tuned on {sets.scale} (epochs: {settings.epochs})"
         system = EvaluatedSystem(model.name, model.device, scale, model.seed, start)
         for dataset, split, judged in sets.judged:

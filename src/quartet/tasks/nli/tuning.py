@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -22,8 +21,7 @@ from quartet.data.batch import Batch, Tensors
 from quartet.models.architectures import build_for
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.tokenizer import is_own
-from quartet.training.tuned_weights import load_or_train
-from quartet.training.tuning import Progress, TaskModel, TuningSettings, seed_new_layers, tune
+from quartet.training.tuning import TaskModel, TuningSettings, seed_new_layers
 
 #: Two sentences and the number of their label.
 LabelledPair = tuple[str, str, int]
@@ -105,33 +103,6 @@ def embed(model: LanguageModel, texts: Sequence[str]) -> np.ndarray:
     place = {text: index for index, text in enumerate(distinct)}
     vectors: np.ndarray = model.embed(distinct, "context", masked=False)[[place[text] for text in texts]]
     return vectors
-
-
-def tune_siamese(
-    model: LanguageModel,
-    pairs: Sequence[LabelledPair],
-    classes: int,
-    settings: TuningSettings,
-    max_length: int | None = None,
-    resume: Path | None = None,
-    progress: Progress | None = None,
-) -> SiameseModel:
-    """A copy of the model, fine-tuned on labelled pairs.
-
-    Args:
-        classes: how many labels there are.
-        max_length: tokens that are read of a sentence in training, specials included; None: the model's.
-        resume: where the tuned weights are kept, see :func:`quartet.training.tuned_weights.load_or_train`.
-        progress: called with the steps done and all steps.
-
-    Raises:
-        ValueError: there are no pairs.
-        InputError: `resume` is damaged.
-    """
-    seed_new_layers(settings)
-    siamese = SiameseModel(model, classes, max_length)
-    load_or_train(siamese, resume, lambda: tune(siamese, pairs, settings, progress=progress))
-    return siamese
 
 
 def untrained_model(model: LanguageModel, settings: TuningSettings) -> LanguageModel:

@@ -12,10 +12,10 @@ from quartet.tasks.questions import QuestionSet, file_stem, readings
 from quartet.tasks.race import tuning
 from quartet.tasks.race.data import ChoiceQuestion
 from quartet.tasks.race.metrics import ChosenOptions, add_rows, write_choices
-from quartet.tasks.race.tuning import choose, read_choices, tuned_chooser
+from quartet.tasks.race.tuning import MultipleChoiceModel, choose, read_choices
 from quartet.text.segmenter import Segmenter
 from quartet.training.tuned_weights import KeptTunings, tuning_name
-from quartet.training.tuning import TuningSettings
+from quartet.training.tuning import TuningSettings, load_or_tune
 
 
 def evaluate(
@@ -64,7 +64,8 @@ def tune_and_choose(
     train, cut = read_choices(model, data.train, settings.max_length, segmenter.spans, passage_first)
     run.say(f"{data.name}: {len(train):,} questions; {cut.questions:,} passages lost their end")
     with run.bar(f"{model.name} on {data.name}: steps of tuning") as shown:
-        chooser = tuned_chooser(model, train, TuningSettings.of(settings, model.seed), weights, shown.set)
+        tuned = TuningSettings.of(settings, model.seed)
+        chooser = load_or_tune(lambda: MultipleChoiceModel(model), train, tuned, weights, shown.set)
     found = []
     for split, questions in data.judged.items():
         read, cut = read_choices(model, questions, settings.max_length, segmenter.spans, passage_first)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -19,11 +18,10 @@ from quartet.data.batch import Batch, Row, Tensors, collate
 from quartet.data.passages import Passage, Spans, in_paragraph, join_texts, read_passages, sentence_row
 from quartet.data.question_windows import SPECIALS
 from quartet.kernels.dropout import Dropout
-from quartet.scoring.device import token_budget
+from quartet.scoring.device import groups_within
 from quartet.scoring.language_model import LanguageModel
 from quartet.tasks.race.data import ChoiceQuestion
-from quartet.training.tuned_weights import load_or_train
-from quartet.training.tuning import Progress, TaskModel, TuningSettings, frame, seed_new_layers, tune
+from quartet.training.tuning import TaskModel, frame
 
 
 @dataclass(frozen=True)
@@ -152,29 +150,6 @@ class MultipleChoiceModel(TaskModel[TokenizedQuestion, _Item]):
         return F.cross_entropy(self(item), item.answers_B)
 
 
-def tuned_chooser(
-    model: LanguageModel,
-    examples: Sequence[TokenizedQuestion],
-    settings: TuningSettings,
-    resume: Path | None = None,
-    progress: Progress | None = None,
-) -> MultipleChoiceModel:
-    """A copy of the model, fine-tuned on questions.
-
-    Args:
-        resume: where the tuned weights are kept, see :func:`quartet.training.tuned_weights.load_or_train`.
-        progress: called with the steps done and all steps.
-
-    Raises:
-        ValueError: there are no questions.
-        InputError: the model reads streams.
-    """
-    seed_new_layers(settings)
-    chooser = MultipleChoiceModel(model)
-    load_or_train(chooser, resume, lambda: tune(chooser, examples, settings, progress=progress))
-    return chooser
-
-
 def choose(
     chooser: MultipleChoiceModel,
     examples: Sequence[TokenizedQuestion],
@@ -189,12 +164,8 @@ def choose(
         len(example.options) * (SPECIALS + max(map(len, example.options)) + len(example.passage.ids))
         for example in examples
     ]
-    order = sorted(range(len(examples)), key=lambda index: -sizes[index])
     found = [0] * len(examples)
-    at = 0
-    while at < len(order):
-        part = order[at : at + max(1, token_budget(chooser.model.device) // sizes[order[at]])]
-        at += len(part)
+    for part in groups_within(range(len(examples)), sizes.__getitem__, chooser.model.device):
         item = chooser.batch([examples[index] for index in part]).to(torch.device(chooser.model.device))
         with torch.inference_mode():
             best = chooser(item).argmax(1).tolist()

@@ -12,10 +12,10 @@ from quartet.tasks.questions import QuestionSet, file_stem, readings
 from quartet.tasks.squad import tuning
 from quartet.tasks.squad.data import SpanQuestion
 from quartet.tasks.squad.metrics import SpanPrediction, squad_measures, write_predictions
-from quartet.tasks.squad.tuning import SpanReading, answer, question_windows, tuned_reader
+from quartet.tasks.squad.tuning import SpanModel, SpanReading, answer, question_windows
 from quartet.text.segmenter import Segmenter
 from quartet.training.tuned_weights import KeptTunings, tuning_name
-from quartet.training.tuning import TuningSettings
+from quartet.training.tuning import TuningSettings, load_or_tune
 
 
 def evaluate(
@@ -76,7 +76,8 @@ def tune_and_answer(
         f"their end, {cut.lost:,} answers have no token, {cut.split:,} are whole in no window"
     )
     with run.bar(f"{model.name} on {data.name}: steps of tuning") as shown:
-        reader = tuned_reader(model, windows, TuningSettings.of(settings, model.seed), weights, shown.set)
+        tuned = TuningSettings.of(settings, model.seed)
+        reader = load_or_tune(lambda: SpanModel(model), windows, tuned, weights, shown.set)
     found = {}
     for split, questions in data.judged.items():
         asked, _ = question_windows(model, questions, reading, segmenter.spans)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -19,12 +18,11 @@ from torch.nn import functional as F
 from quartet.data.batch import Batch, Tensors, collate
 from quartet.data.passages import Spans, read_passages
 from quartet.data.question_windows import SPECIALS, QuestionWindow, windows
-from quartet.scoring.device import token_budget
+from quartet.scoring.device import groups_within
 from quartet.scoring.language_model import LanguageModel
 from quartet.tasks.squad.data import SpanQuestion
 from quartet.tasks.squad.metrics import SpanPrediction
-from quartet.training.tuned_weights import load_or_train
-from quartet.training.tuning import Progress, TaskModel, TuningSettings, frame, seed_new_layers, tune
+from quartet.training.tuning import TaskModel, frame
 
 
 @dataclass(frozen=True)
@@ -129,29 +127,6 @@ def question_windows(
     return found, SpanTruncation(cut, lost, split)
 
 
-def tuned_reader(
-    model: LanguageModel,
-    examples: Sequence[QuestionWindow],
-    settings: TuningSettings,
-    resume: Path | None = None,
-    progress: Progress | None = None,
-) -> SpanModel:
-    """A copy of the model, fine-tuned on windows.
-
-    Args:
-        resume: where the tuned weights are kept, see :func:`quartet.training.tuned_weights.load_or_train`.
-        progress: called with the steps done and all steps.
-
-    Raises:
-        ValueError: there are no windows.
-        InputError: the model reads streams.
-    """
-    seed_new_layers(settings)
-    reader = SpanModel(model)
-    load_or_train(reader, resume, lambda: tune(reader, examples, settings, progress=progress))
-    return reader
-
-
 def answer(
     reader: SpanModel,
     questions: Sequence[SpanQuestion],
@@ -171,11 +146,7 @@ def answer(
     """
     candidates: defaultdict[int, list[tuple[float, int, int]]] = defaultdict(list)
     null = np.full(len(questions), np.inf)
-    order = sorted(examples, key=lambda example: -len(example))
-    at = 0
-    while at < len(order):
-        part = order[at : at + max(1, token_budget(reader.model.device) // len(order[at]))]
-        at += len(part)
+    for part in groups_within(examples, len, reader.model.device):
         with torch.inference_mode():
             logits_BT2 = (
                 reader(reader.batch(part).to(torch.device(reader.model.device))).float().cpu().numpy()
