@@ -46,6 +46,15 @@ def test_devices_divide_the_hours_and_a_batchs_rows(settings: tuple[Params, Layo
     assert one.tokens_from == "full inputs" and one.tokens == 30 * 8 * 64
 
 
+def test_seeds_add_up_and_the_last_rows_are_a_part_of_their_own(settings: tuple[Params, Layout]) -> None:
+    params, layout = settings
+    one = plan(params, layout, "tta", Machine(), SPEED)
+    three = plan(replace(params, seeds=[1, 2, 3]), layout, "tta", Machine("ddp", 3), SPEED)
+    assert (three.seeds, three.rows) == (3, 3), "8 rows are 3, 3 and 2"
+    assert (three.tokens, three.flops) == pytest.approx((3 * one.tokens, 3 * one.flops))
+    assert three.hours == pytest.approx(one.hours)
+
+
 def test_the_speed_is_the_best_that_is_known(settings: tuple[Params, Layout]) -> None:
     params, layout = settings
 
@@ -63,7 +72,8 @@ def test_the_speed_is_the_best_that_is_known(settings: tuple[Params, Layout]) ->
 
 def test_other_stages_have_the_seconds_of_their_last_run(settings: tuple[Params, Layout]) -> None:
     params, layout = settings
-    leave(layout, "perplexity", "tta")
+    rows = [{"name": name, "seconds": 36.0, "content": ""} for name in ("documents", "total", "dvc")]
+    write_jsonl(layout.timing("perplexity", "tta"), rows)
     found = {row["stage"]: row for row in other_stages(params, layout)}
     assert "pretrain" not in found
     assert found["perplexity"] == {"stage": "perplexity", "instances": 2, "measured": 1, "hours": 0.01}

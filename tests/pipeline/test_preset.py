@@ -10,10 +10,11 @@ import pytest
 
 from pipeline import preset, side_by_side
 from pipeline.fetch import fetch_one
-from pipeline.layout import Layout
+from pipeline.layout import MANIFEST, Layout
 from pipeline.settings import read_params
 from quartet.errors import InputError
-from quartet.files import hold_lock
+from quartet.files import hold_lock, write_json
+from tests.settings import change_settings
 
 PRESETS = Path(__file__).resolve().parents[2] / "presets"
 
@@ -146,6 +147,25 @@ def test_local_files_that_changed_are_read_again(folder: Path, commands: list[li
     preset.repro()
     again = ["-m", "dvc", "repro", "--single-item", "--force", "download@wikipedia-sample"]
     assert commands[1:] == [["-m", "dvc", "repro", "settings"], again, ["-m", "dvc", "repro"]]
+
+
+def test_a_pinned_file_is_read_again_only_where_it_was_not_there(folder: Path) -> None:
+    """What it holds is compared with its sha256 where it is read."""
+    (folder / "params.yaml").write_text((PRESETS / "tiny.yaml").read_text())
+    source = folder / "small.txt"
+    source.write_text("one")
+    task = {
+        "kind": "classification",
+        "license": "none",
+        "files": {"texts": {"source": "small.txt", "sha256": "0" * 64}},
+    }
+    change_settings(folder / "params.yaml", {"tasks.small": task})
+    params, layout = read_params(), Layout("tiny")
+    manifest = layout.task("classification", "small") / MANIFEST
+    write_json(manifest, {"available": False, "files": {}})
+    assert preset.changed_sources(params, layout) == ["tasks"]
+    write_json(manifest, {"files": {"texts": {"sha256": "0" * 64}}})
+    assert preset.changed_sources(params, layout) == []
 
 
 def test_a_failed_pipeline_ends_with_its_code(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
