@@ -76,6 +76,13 @@ def test_the_interval_is_that_of_resampled_pairs_within_paradigms() -> None:
     assert found.ci_high == pytest.approx(high, abs=0.012)
 
 
+def test_of_a_paradigm_with_few_pairs_no_mean_has_an_interval() -> None:
+    some = pairs(a1=9, b1=40)
+    found = blimp_measures(some, PairChoices(np.arange(49) % 2 == 0, np.zeros(49, dtype=bool)), 200, 1)
+    known = {part: measures["accuracy"].ci_low is not None for part, measures in found.items()}
+    assert [known[part] for part in ("", "field/syntax", "field/semantics")] == [False, False, True]
+
+
 def test_a_limit_takes_the_first_pairs_of_each_paradigm() -> None:
     files = {"x": pairs(a1=3, a2=1), "y": pairs(b1=5)}
     kept = gather_pairs(files, 2)
