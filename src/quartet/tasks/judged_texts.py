@@ -204,7 +204,7 @@ def _rows(path: Path, files: ColumnMap) -> Iterator[PlacedRow | None]:
     columns: Columns | None = None
     for place, row in parquet_rows(path, ()) if hub else json_rows(path, ()):
         if columns is None and (columns := _known(files.hub, row)) is None:
-            raise _unknown(files.hub, list(row), place)
+            raise _unknown(files.hub, list(row), place, files.hidden)
         check_columns(row, columns.needed, place)
         yield place, row, columns
 
@@ -282,9 +282,18 @@ def _is_judgement(cell: str, files: ColumnMap) -> bool:
     return True
 
 
-def _unknown(columns: Sequence[Columns], found: Sequence[str], place: str) -> InputError:
-    """What is missing, of what the file comes nearest to."""
+def _unknown(
+    columns: Sequence[Columns], found: Sequence[str], place: str, hidden: Sequence[object] = ()
+) -> InputError:
+    """What is missing, of what the file comes nearest to; a column of labels may be full of what is `hidden`."""
     missing = [[name for name in one.needed if name not in found] for one in columns]
     fewest = min(map(len, missing))
     wanted = dict.fromkeys(", ".join(names) for names in missing if len(names) == fewest)
-    return InputError(place, f"no column {' or '.join(wanted)}; there are {', '.join(found) or 'none':.200}")
+    unlabelled = any(
+        set(names) <= {one.label, one.score} for names, one in zip(missing, columns, strict=True)
+    )
+    return InputError(
+        place,
+        f"no column {' or '.join(wanted)}; there are {', '.join(found) or 'none':.200}",
+        f"fill one with {hidden[0]} where labels are hidden" if hidden and unlabelled else "",
+    )

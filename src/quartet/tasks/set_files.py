@@ -28,6 +28,8 @@ LARGEST, LONGEST = 4 << 30, 256 << 20
 ROWS = 1024
 #: Digits of a label or an index; Python refuses to read thousands.
 DIGITS = 18
+#: For whoever has one value in the place of lines.
+LINES = "write one object a line: jq -c '.[]' makes lines of a list"
 #: How JSON may write a NUL or half a surrogate pair, which no text holds.
 _NO_TEXT = re.compile(r"\\u(0000|[dD][89a-fA-F])")
 
@@ -133,9 +135,9 @@ def json_objects(
         try:
             row = _json(line)
         except (ValueError, RecursionError) as error:
-            raise InputError(place, f"not a line of JSON ({_reason(error)})") from error
+            raise InputError(place, f"not a line of JSON ({_reason(error)})", LINES) from error
         if not isinstance(row, dict):
-            raise InputError(place, f"a JSON object was expected, not {type(row).__name__}")
+            raise InputError(place, f"a JSON object was expected, not {type(row).__name__}", LINES)
         check_columns(row, wanted, place)
         yield place, row
 

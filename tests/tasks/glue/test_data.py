@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -161,6 +162,19 @@ def test_qqps_few_broken_lines_are_passed_over_and_counted(tmp_path: Path) -> No
 def test_what_is_malformed_is_named(tmp_path: Path, task: str, name: str, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         list(read_glue(write(tmp_path, name, text), task))
+
+
+def test_the_remedies_for_json_work(tmp_path: Path) -> None:
+    rows = [{"text_a": "a", "text_b": "b", "idx": 3}, {"text_a": "c", "text_b": "d", "idx": 4}]
+    whole = write(tmp_path, "a.json", json.dumps(rows))
+    with pytest.raises(InputError) as refused:
+        list(read_glue(whole, "qnli"))
+    assert refused.value.remedy.startswith("write one object a line")
+    with pytest.raises(InputError) as refused:
+        list(read_glue(write(tmp_path, "a.json", "\n".join(map(json.dumps, rows))), "qnli"))
+    assert "-1" in refused.value.remedy
+    hidden = write(tmp_path, "a.json", "\n".join(json.dumps(row | {"label": -1}) for row in rows))
+    assert [(one.index, one.labelled) for one in read_glue(hidden, "qnli")] == [(3, False), (4, False)]
 
 
 def test_labels_in_part_and_broken_files_are_refused(tmp_path: Path) -> None:
