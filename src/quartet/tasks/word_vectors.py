@@ -184,11 +184,11 @@ def _read_glove(path: Path, words: int, numbers: int) -> Any:
 
     rows: dict[str, int] = {}
     table = np.empty((words, numbers), dtype=np.float32)
-    with _opened(path) as file:
+    with _opened(path) as file, np.errstate(over="ignore"):  # what is too large is refused as infinite
         for line in file:
-            word, *values = line.rstrip().rsplit(b" ", numbers)
+            word, *values = line.rstrip().decode().rsplit(" ", numbers)
             row = len(rows)
-            if rows.setdefault(word.decode(), row) == row:
+            if rows.setdefault(word, row) == row:
                 table[row] = np.array(values).astype(np.float32)
     keyed = KeyedVectors(numbers)
     if rows:
