@@ -16,7 +16,7 @@ from quartet.errors import InputError
 from quartet.files import write_json
 from tests.imports import ROOT
 
-TEXTS = "".join(f"__label__{label} a text\n" for label in ("pos", "neg") * 3)
+TEXTS = "".join(f"__label__{label} a text\n" for label in ("pos", "neg", "pos") * 3)
 
 
 @pytest.fixture

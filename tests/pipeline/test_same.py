@@ -96,11 +96,6 @@ def test_a_row_may_move_by_all_that_is_allowed(tmp_path: Path) -> None:
         assert main([str(here), str(there), "--tolerance"]) == code
 
 
-def test_a_pair_with_a_model_may_move_as_the_model_may() -> None:
-    assert tolerance(row("rerank", "ngram-3", "wer", 20.0, 2.0)) == 0.0
-    assert tolerance(row("rerank", "ngram-3-and-tta", "wer", 20.0, 2.0)) == tolerance(WER) > 0.0
-
-
 def test_an_end_of_an_interval_counts_as_the_value(tmp_path: Path) -> None:
     wide = replace(WER, ci_high=(WER.ci_high or 0) + 1.1 * tolerance(WER))
     assert compared(tmp_path, [LOSS, wide, FIRST, SIZE], "--tolerance") == 1
