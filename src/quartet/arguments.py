@@ -10,7 +10,7 @@ from quartet.errors import InputError
 SHOWN = 40
 
 
-def checked_texts(texts: Iterable[str], place: str = "texts") -> list[str]:
+def checked_texts(texts: Iterable[str]) -> list[str]:
     """The texts of any collection or generator, which is read once.
 
     Raises:
@@ -18,24 +18,26 @@ def checked_texts(texts: Iterable[str], place: str = "texts") -> list[str]:
     """
     if isinstance(texts, str | bytes):
         raise InputError(
-            place, f"a collection is needed, not the one string {texts!r:.{SHOWN}}", "write [text]"
+            "texts", f"a collection is needed, not the one string {texts!r:.{SHOWN}}", "write [text]"
         )
     if isinstance(texts, Mapping) or getattr(texts, "ndim", 1) != 1:
-        raise InputError(place, f"a list of texts is needed, not a {type(texts).__name__}", "give one column")
+        raise InputError(
+            "texts", f"a list of texts is needed, not a {type(texts).__name__}", "give one column"
+        )
     try:
         found = list(texts)
     except TypeError as error:
         raise InputError(
-            place, f"a collection is needed, not {texts!r:.{SHOWN}}", "give a list of texts"
+            "texts", f"a collection is needed, not {texts!r:.{SHOWN}}", "give a list of texts"
         ) from error
     for number, text in enumerate(found):
         if not isinstance(text, str):
             raise InputError(
-                f"{place}[{number}]",
+                f"texts[{number}]",
                 f"a text is needed, not {text!r:.{SHOWN}} ({type(text).__name__})",
                 "leave it out, or give its text",
             )
-        check_unicode(text, f"{place}[{number}]")
+        check_unicode(text, f"texts[{number}]")
     return found
 
 

@@ -15,7 +15,7 @@ from quartet.data import open_source
 from quartet.data.batch import Row, collate, framed
 from quartet.data.segments import SegmentedTokens
 from quartet.data.sentences import SHAPES, BatchShapes, SentenceSource, least_padding
-from quartet.data.spans import SpanSource
+from quartet.data.spans import POOL, SpanSource
 from quartet.data.streams import StreamSource, lay_out
 from quartet.errors import InputError
 from quartet.objectives import OBJECTIVES
@@ -334,3 +334,26 @@ def test_an_epoch_on_a_gpu_has_at_most_sixteen_shapes(
     shapes = {source.batch(step).ids_BT.shape for step in range(source.steps_per_epoch)}
     assert source.steps_per_epoch > 100
     assert (5 if kind == "unilm" else 1) <= len(shapes) <= 16
+
+
+@pytest.mark.parametrize("form", ["paper", "released"])
+def test_the_spans_of_a_step_are_of_like_length(small_corpus: Small, form: str) -> None:
+    """In few shapes; over the steps that draw together they are as long as spans are, and in any order."""
+    tokenizer, splits = small_corpus
+    config = small(**{**KINDS["segabert"], "spans": {"form": form}, "max_length": 64})
+    source = open_source(config, splits["train"], tokenizer, batch_size=4, seed=3)
+    assert isinstance(source, SpanSource)
+    batches = [source.batch(step) for step in range(4 * POOL)]
+    assert len({batch.ids_BT.shape for batch in batches}) <= 16
+    assert all(batch.ids_BT.shape[1] % 4 == 0 for batch in batches), "a sixteenth of the longest"
+    lengths = [batch.real_BT.sum(1).tolist() for batch in batches]
+    for at in range(0, len(batches), POOL):
+        pool = sorted(lengths[at : at + POOL])
+        assert pool != lengths[at : at + POOL]
+        assert all(max(one) <= min(other) for one, other in itertools.pairwise(pool))
+    typical = source.row_lengths
+    own = [length - typical.specials for step in lengths for length in step]
+    expected = float(typical.own @ typical.chances)
+    assert np.mean(own) == pytest.approx(expected, rel=0.1)
+    again = open_source(config, splits["train"], tokenizer, batch_size=4, seed=3)
+    assert torch.equal(again.batch(POOL + 3).ids_BT, batches[POOL + 3].ids_BT), "by its number"

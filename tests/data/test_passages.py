@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quartet.data.passages import Passage, read_passages, sentence_row
-from quartet.data.question_windows import SPECIALS, windows
+from quartet.data.passages import SPECIALS, Passage, read_passages, sentence_row, windows
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 

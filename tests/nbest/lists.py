@@ -1,9 +1,13 @@
-"""Hand-made lists for the tests of this folder, and a generator of many."""
+"""Hand-made lists for the tests of this folder, a generator of many, and a language model that takes no time."""
 
 from __future__ import annotations
 
 import random
+import zlib
+from collections.abc import Sequence
 from pathlib import Path
+
+import numpy as np
 
 from quartet.nbest.formats import NBestFiles, read
 from quartet.nbest.types import Hypothesis, NBest
@@ -36,3 +40,25 @@ def random_lists(count: int, seed: int) -> list[NBest]:
         reference = None if generator.random() < 0.1 else sentence()
         lists.append(NBest(f"u{index}", tuple(hypotheses), reference))
     return lists
+
+
+class Words:
+    """Scores each word by its letters, whatever stands beside it; it keeps the texts that it was asked about.
+
+    Attributes:
+        pseudo: no closing token is predicted; where there is one, it costs a nat.
+    """
+
+    name, scale, device, masks, fingerprint = "words", "no parameters", "cpu", False, "words"
+
+    def __init__(self, pseudo: bool = True) -> None:
+        self.pseudo = pseudo
+        self.calls: list[list[str]] = []
+
+    def token_logprobs(self, texts: Sequence[str], masked: bool = True) -> list[np.ndarray]:
+        self.calls.append(list(texts))
+        closing = [] if self.pseudo else [-1.0]
+        return [
+            np.array([-0.5 - zlib.crc32(word.encode()) % 7 - (not masked) for word in text.split()] + closing)
+            for text in texts
+        ]

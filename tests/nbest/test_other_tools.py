@@ -13,8 +13,7 @@ import sacrebleu
 from quartet.nbest.formats import NBestFiles
 from quartet.nbest.rescoring import RescoredLists, rescore
 from quartet.nbest.types import Hypothesis, NBest
-from tests.nbest.lists import nbest, random_lists
-from tests.nbest.toys import Words
+from tests.nbest.lists import Words, nbest, random_lists
 
 WEIGHT = 0.35
 

@@ -21,8 +21,7 @@ from quartet.nbest.rescored_file import write_rescored
 from quartet.nbest.rescoring import rescore
 from quartet.nbest.scores import score_lists, score_texts
 from quartet.nbest.types import Hypothesis, NBest
-from tests.nbest.lists import nbest, random_lists
-from tests.nbest.toys import Words
+from tests.nbest.lists import Words, nbest, random_lists
 
 DEV, TEST = random_lists(60, seed=31), random_lists(80, seed=32)
 

@@ -17,8 +17,7 @@ from quartet.scoring.cache import ScoreCache
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from tests.nbest.lists import random_lists
-from tests.nbest.toys import Words
+from tests.nbest.lists import Words, random_lists
 from tests.scoring.test_language_model import random_model
 
 TEXTS = [f"{'a ' * (place % 7)}text {place}" for place in range(50)]

@@ -16,7 +16,7 @@ from quartet import cli
 from quartet.errors import InputError
 from quartet.paths import check_paths
 from quartet.scoring.cache import ScoreCache
-from tests.nbest.toys import Words
+from tests.nbest.lists import Words
 
 LISTS = {
     "u1": {"ref": "a b", "hyp_1": {"score": -1.0, "text": "a c"}, "hyp_2": {"score": -1.5, "text": "a b"}}

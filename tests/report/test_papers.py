@@ -11,7 +11,7 @@ import pytest
 
 from quartet.config.loading import read_yaml
 from quartet.report.cells import Cell, Cells
-from quartet.report.facts import RunFacts
+from quartet.report.facts import RunFacts, read_facts
 from quartet.report.numbers import difference, wer
 from quartet.report.papers import chapter, segabert, segatron, tta
 from quartet.report.papers.exhibits import Exhibit, exhibits
@@ -20,7 +20,8 @@ from quartet.report.published import published_figures
 from quartet.report.run_report import Report, anchor
 from quartet.report.spec import sections
 from quartet.report.tables import document, times
-from quartet.results import Result
+from quartet.results import Result, read_results
+from tests.committed import committed, report_rows
 from tests.imports import ROOT
 from tests.report.synthetic import facts, results, row, timings
 
@@ -277,3 +278,23 @@ def test_the_report_knows_which_parts_ran() -> None:
     assert [one.title for one in whole.sections if one.ran] == ["Run-time"]
     glue = next(one for one in document([], facts()).sections if one.title == "GLUE")
     assert "`evaluate.glue`" in glue.lines[0]
+
+
+def test_only_an_n_gram_model_of_the_run_is_that_row() -> None:
+    known = dataclasses.replace(facts(), ngrams=("news-and-books",))
+    systems = ("ngram-5-and-tta", "tta", "news-and-books")
+    rows = [row("rerank", name, "lists", "test", "wer", 10.0 + at, 100) for at, name in enumerate(systems)]
+    assert tta.wers(Report(Cells(rows), known))[0].ours["ngram"].value == 12.0
+
+
+def test_the_row_of_n_grams_is_the_n_gram_model_alone() -> None:
+    """The reports on real sets also weigh the 5-gram and T-TA together; that is no row of the paper."""
+    for name in ("small", "small-gpu"):
+        rows = read_results(report_rows(name))
+        known = read_facts(committed(f"reports/{name}/facts.json"))
+        report = Report(Cells(rows), known)
+        for series in tta.wers(report):
+            lists = series.ours_on.split("`")[1]
+            alone = report.find("rerank", lists, "test", "ngram-5", "wer")
+            assert report.find("rerank", lists, "test", "ngram-5-and-tta", "wer") is not None
+            assert alone is not None and series.ours["ngram"] == alone

@@ -20,8 +20,7 @@ from quartet.scoring.language_model import load
 from quartet.tasks.nli.tuning import embed
 from quartet.text.tokenizer import train_tokenizer
 from tests.bert import save_bert, save_byte_level
-from tests.nbest.lists import nbest
-from tests.nbest.toys import Words
+from tests.nbest.lists import Words, nbest
 from tests.ngram.test_score import TEXTS as POTTER
 from tests.ngram.test_score import WORDS, make
 from tests.scoring.test_language_model import Small, random_model, save

@@ -25,8 +25,7 @@ from quartet.statistics.perplexity import UnknownWords
 from quartet.text.tokenizer import train_tokenizer
 from tests.bert import PIECES, save_bert, save_byte_level
 from tests.models.shapes import VARIANTS
-from tests.nbest.lists import nbest
-from tests.nbest.toys import Words
+from tests.nbest.lists import Words, nbest
 from tests.ngram.test_score import TEXTS as POTTER
 from tests.ngram.test_score import WORDS, make
 from tests.scoring.test_language_model import Small, random_model, save

@@ -13,8 +13,9 @@ from scipy.stats import pearsonr
 from quartet.config.evaluation import VectorFormat
 from quartet.errors import InputError
 from quartet.tasks.sts.data import FORMATS
-from quartet.tasks.sts.metrics import similarity_measures, similarity_set
+from quartet.tasks.sts.metrics import similarity_set
 from quartet.tasks.word_vectors import load_vectors
+from tests.tasks.sts.test_metrics import measures_of
 
 WORDS = {
     "the": [1, 0, 0],
@@ -68,9 +69,7 @@ def test_the_baseline_on_sts_benchmark_is_what_ten_lines_give(tmp_path: Path) ->
     (tmp_path / "dev.csv").write_text(PAIRS)
     pairs = list(FORMATS["stsb"].read(tmp_path / "dev.csv"))
     vectors = load_vectors(glove(tmp_path), "glove", lowercase=True)
-    found = similarity_measures(
-        similarity_set([pairs]), lambda texts: vectors.embed(texts).means, samples=50, seed=1
-    )
+    found = measures_of(similarity_set([pairs]), lambda texts: vectors.embed(texts).means, samples=50, seed=1)
 
     table = {line.split()[0]: np.array(line.split()[1:], float) for line in glove(tmp_path).open()}
     cosines = []

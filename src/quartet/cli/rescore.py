@@ -19,6 +19,7 @@ from quartet.cli.options import (
     PrecisionOption,
     ScorerOption,
     UnknownOption,
+    model_or_shipped,
     open_cache,
     progress,
     say_unknown,
@@ -186,7 +187,6 @@ def rescore(
     sacrebleu REFS -i TEXTS.
     """
     import quartet
-    from quartet.cli.options import model_or_shipped
     from quartet.config.nbest import BleuSettings
     from quartet.nbest.formats import FORMATS, NBestFiles
     from quartet.nbest.metrics import metric_named

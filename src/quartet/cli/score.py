@@ -14,6 +14,7 @@ from quartet.cli.options import (
     UnknownOption,
     check_scoring,
     lines_of_input,
+    model_or_shipped,
     open_cache,
     progress,
     say_unknown,
@@ -30,7 +31,6 @@ def score(
     cache: CacheOption = None,
 ) -> None:
     """Print the log-probability of each line of a text, one a line, in nats (pseudo- for MLM and LAE)."""
-    from quartet.cli.options import model_or_shipped
     from quartet.scorers import open_scorer
     from quartet.scoring.engine import score_all
     from quartet.scoring.unknown import unknown_in

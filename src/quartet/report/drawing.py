@@ -71,15 +71,13 @@ def look(model: str, facts: RunFacts) -> tuple[str, str]:
     return PALETTE[place], MARKERS[(place + 3 * round_) % len(MARKERS)]
 
 
-def line(
-    axis: Axes, points: Points, system: str, facts: RunFacts, every: int = 1, size: float = 5, model: str = ""
-) -> None:
+def line(axis: Axes, points: Points, system: str, facts: RunFacts, every: int = 1, model: str = "") -> None:
     """A line with a mark at each `every`-th point and the range of its seeds; dashed for a reading of `model`."""
     rows = averaged(points)
     xs, means, lows, highs = ([row[place] for row in rows] for place in range(4))
     colour, marker = look(model or system, facts)
     dashes = "-." if colour == GREY else "-" if system == (model or system) else "--"
-    axis.plot(xs, means, dashes, color=colour, marker=marker, markevery=every, markersize=size, label=system)
+    axis.plot(xs, means, dashes, color=colour, marker=marker, markevery=every, markersize=5, label=system)
     if lows != highs:
         axis.fill_between(xs, lows, highs, color=colour, alpha=0.2, linewidth=0)
 

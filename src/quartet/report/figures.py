@@ -280,9 +280,11 @@ PARAGRAPH: dict[str, Any] = {"color": "#FF7F2A", "linewidth": 1.6, "linestyle": 
 SENTENCE: dict[str, Any] = {"color": "#FF7F2A", "linewidth": 0.9, "linestyle": (0, (2, 2))}
 #: The maps' colours end at this share of all weights, so that a few peaks do not darken the rest.
 CEILING = 0.995
+#: Maps side by side.
+ATTENTION_COLUMNS = 2
 
 
-def attention_maps(path: str | Path, articles: Mapping[str, DocumentAttention], columns: int = 2) -> bool:
+def attention_maps(path: str | Path, articles: Mapping[str, DocumentAttention]) -> bool:
     """Heat maps with the boundaries of sentences and paragraphs (Bai et al. 2021, Figures 5-8).
 
     A panel a model and layer: rows are queries, columns keys, from the first token on.
@@ -290,17 +292,16 @@ def attention_maps(path: str | Path, articles: Mapping[str, DocumentAttention], 
     Args:
         path: the file to write; its suffix says what kind.
         articles: by model, with the weights of the layers to draw.
-        columns: panels side by side.
     """
     panels = [
         (name, layer, article) for name, article in articles.items() for layer in sorted(article.weights_TT)
     ]
     if not panels:
         return False
-    rows = -(-len(panels) // columns)
+    rows = -(-len(panels) // ATTENTION_COLUMNS)
     with style():
         figure = Figure(figsize=(WIDTH, 3.9 * rows + 0.4), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False).ravel()
+        axes = figure.subplots(rows, ATTENTION_COLUMNS, squeeze=False).ravel()
         for axis in axes[len(panels) :]:
             axis.set_axis_off()
         for axis, (name, layer, article) in zip(axes, panels, strict=False):

@@ -153,7 +153,7 @@ def two_sided_p(replicates: Floats, units: int) -> float | None:
     return 2 * float(stdtr(units - 1, bound))
 
 
-def wilson(successes: int, n: int, level: float = LEVEL) -> Measure:
+def wilson(successes: int, n: int) -> Measure:
     """A proportion with Wilson's score interval, which stays inside [0, 1] and is sound for small n.
 
     It takes the n outcomes as independent.
@@ -163,7 +163,7 @@ def wilson(successes: int, n: int, level: float = LEVEL) -> Measure:
     """
     if not 0 <= successes <= n or n == 0:
         raise ValueError(f"{successes} successes of {n}")
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
     share = successes / n
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))

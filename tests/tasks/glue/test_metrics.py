@@ -1,8 +1,9 @@
-"""GLUE's metrics: scikit-learn's and scipy's values, the formulas by hand, and intervals."""
+"""GLUE's metrics: scikit-learn's and scipy's values, by hand, intervals; the leaderboard's files to the byte."""
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.metrics import f1_score, matthews_corrcoef
 
 from quartet.statistics.intervals import Floats
 from quartet.tasks.glue.data import TASKS, GlueExample
-from quartet.tasks.glue.metrics import glue_measures, gold_of, overall, values
+from quartet.tasks.glue.metrics import file_name, glue_measures, gold_of, overall, values, write_predictions
 
 #: 4 right 1s, 3 right 0s, 2 wrong 1s, 1 wrong 0.
 GOLD = np.array([1.0, 1, 1, 1, 0, 0, 0, 0, 0, 1])
@@ -91,3 +92,30 @@ def test_intervals_of_accuracy_are_wilsons() -> None:
     measure = glue_measures(TASKS["rte"], everything, everything, 50, 1)["accuracy"]
     assert (measure.value, measure.ci_high) == (1.0, 1.0)
     assert measure.ci_low is not None and 0.8 < measure.ci_low < 0.9
+
+
+HIDDEN = [GlueExample(index, "a", "b", None) for index in (0, 1, 7)]
+
+
+def test_every_test_set_has_its_file() -> None:
+    names = [file_name(task, "test") for task in TASKS if task != "mnli"]
+    names += [file_name("mnli", split) for split in ("test_matched", "test_mismatched", "diagnostic")]
+    assert sorted(map(str, names)) == [
+        "AX.tsv", "CoLA.tsv", "MNLI-m.tsv", "MNLI-mm.tsv", "MRPC.tsv", "QNLI.tsv", "QQP.tsv", "RTE.tsv", "SST-2.tsv",
+        "STS-B.tsv", "WNLI.tsv",
+    ]  # fmt: skip
+    assert file_name("rte", "dev") is file_name("mnli", "dev_matched") is file_name("mnli", "test") is None
+
+
+def test_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "file.tsv"
+    for task, said, expected in (
+        ("rte", [1.0, 0.0, 1.0], b"0\tnot_entailment\n1\tentailment\n7\tnot_entailment\n"),
+        ("mnli", [0.0, 1.0, 2.0], b"0\tentailment\n1\tneutral\n7\tcontradiction\n"),
+        ("cola", [0.0, 1.0, 1.0], b"0\t0\n1\t1\n7\t1\n"),
+        ("stsb", [-0.2, 3.14159, 5.01], b"0\t0.000\n1\t3.142\n7\t5.000\n"),
+    ):
+        write_predictions(path, task, HIDDEN, np.array(said))
+        assert path.read_bytes() == b"index\tprediction\n" + expected
+    with pytest.raises(ValueError, match="3 examples"):
+        write_predictions(path, "rte", HIDDEN, np.array([1.0]))

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from quartet.tasks.rerank.metrics import reference_measures, references_of
-from tests.nbest.lists import nbest
-from tests.nbest.toys import Words
+from tests.nbest.lists import Words, nbest
 
 #: By reference, the probabilities of its tokens, which are more than its words.
 PROBABILITIES = {"well read": [0.5, 0.25, 0.125], "cat": [0.5], "": []}

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
+from quartet.results import Measure
 from quartet.statistics import intervals
+from quartet.statistics.intervals import Floats
 from quartet.tasks.sts.data import ScoredPair, SimilaritySet, read_lee
 from quartet.tasks.sts.metrics import (
     cosine_measures,
     mean_over_sets,
     similarities,
-    similarity_measures,
     similarity_set,
 )
 from tests.tasks.test_small_sets import FIXTURES
@@ -22,6 +24,13 @@ from tests.tasks.test_small_sets import FIXTURES
 
 def lee() -> SimilaritySet:
     return read_lee(FIXTURES / "documents.cor", FIXTURES / "similarities.txt")
+
+
+def measures_of(
+    pairs: SimilaritySet, embed: Callable[[list[str]], Floats], samples: int, seed: int
+) -> dict[str, Measure]:
+    """Of the vectors that `embed` gives to the set's texts."""
+    return cosine_measures(pairs, similarities(pairs, embed(list(pairs.texts))), samples, seed)
 
 
 def letters(texts: list[str]) -> np.ndarray:
@@ -36,7 +45,7 @@ def test_values_are_those_of_scipy_on_the_cosines() -> None:
         asked.append(texts)
         return letters(texts)
 
-    found = similarity_measures(lee(), embed, samples=200, seed=1)
+    found = measures_of(lee(), embed, samples=200, seed=1)
     assert asked == [list(lee().texts)]
     vectors = letters(list(lee().texts)).astype(float)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -44,15 +53,13 @@ def test_values_are_those_of_scipy_on_the_cosines() -> None:
     assert found["pearson"].value == pytest.approx(pearsonr(predicted, lee().gold).statistic)
     assert found["spearman"].value == pytest.approx(spearmanr(predicted, lee().gold).statistic)
     assert found["pearson"].n == 6
-    assert found == similarity_measures(lee(), letters, samples=200, seed=1)
+    assert found == measures_of(lee(), letters, samples=200, seed=1)
 
 
 def test_the_set_says_what_is_resampled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(intervals, "LEAST_UNITS", 2)  # the fixture has few texts
-    shared = similarity_measures(lee(), letters, samples=500, seed=1)["pearson"]
-    apart = similarity_measures(dataclasses.replace(lee(), shared=False), letters, samples=500, seed=1)[
-        "pearson"
-    ]
+    shared = measures_of(lee(), letters, samples=500, seed=1)["pearson"]
+    apart = measures_of(dataclasses.replace(lee(), shared=False), letters, samples=500, seed=1)["pearson"]
     assert shared.value == apart.value
     assert (shared.ci_low, shared.ci_high) != (apart.ci_low, apart.ci_high)
 
@@ -65,7 +72,7 @@ def test_useless_vectors_are_refused() -> None:
     }
     for match, embed in cases.items():
         with pytest.raises(ValueError, match=match):
-            similarity_measures(lee(), embed, samples=10, seed=0)
+            measures_of(lee(), embed, samples=10, seed=0)
 
 
 PAIRS = [
@@ -98,13 +105,13 @@ def test_sub_tasks_are_one_set_of_distinct_texts() -> None:
 
 def test_all_mean_and_weighted_are_three_figures() -> None:
     pairs = similarity_set(PAIRS)
-    found = similarity_measures(pairs, letters, samples=50, seed=1)
+    found = measures_of(pairs, letters, samples=50, seed=1)
     predicted = similarities(pairs, letters(list(pairs.texts)))
     assert found["pearson"].value == pytest.approx(pearsonr(predicted, pairs.gold).statistic)
     own = [pearsonr(predicted[part], pairs.gold[part]).statistic for part in (slice(0, 3), slice(3, 6))]
     assert found["pearson-mean"].value == pytest.approx(np.mean(own))
     assert found == cosine_measures(pairs, predicted, samples=50, seed=1)
-    assert set(similarity_measures(similarity_set(PAIRS[:1]), letters, 50, 1)) == {"pearson", "spearman"}
+    assert set(measures_of(similarity_set(PAIRS[:1]), letters, 50, 1)) == {"pearson", "spearman"}
 
 
 def test_the_mean_over_years_is_of_their_own_correlations() -> None:

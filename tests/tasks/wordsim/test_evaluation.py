@@ -50,11 +50,6 @@ def test_uncovered_pairs_are_left_out_and_counted() -> None:
     assert found["spearman"].value == pytest.approx(spearmanr(predicted, PAIRS.gold[:4]).statistic)
 
 
-def test_whole_words_only() -> None:
-    found = word_similarity(PAIRS, encode, TABLE, UNKNOWN, samples=100, seed=1, whole_words=True)
-    assert (found["coverage"].value, found["coverage"].n) == (3 / 5, 5)  # loaf is two pieces
-
-
 def test_a_vocabulary_that_covers_too_little_has_a_coverage_and_no_correlation() -> None:
     """A set that a model cannot be judged on ends no run."""
     nothing = word_similarity(PAIRS, lambda word: [UNKNOWN], TABLE, UNKNOWN, samples=10, seed=1)

@@ -15,8 +15,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.data.batch import Batch, Row, Tensors, collate
-from quartet.data.passages import Passage, Spans, in_paragraph, join_texts, read_passages, sentence_row
-from quartet.data.question_windows import SPECIALS
+from quartet.data.passages import (
+    SPECIALS,
+    Passage,
+    Spans,
+    in_paragraph,
+    join_texts,
+    read_passages,
+    sentence_row,
+)
 from quartet.kernels.dropout import Dropout
 from quartet.scoring.device import groups_within
 from quartet.scoring.language_model import LanguageModel

@@ -16,8 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from quartet.data.batch import Batch, Tensors, collate
-from quartet.data.passages import Spans, read_passages
-from quartet.data.question_windows import SPECIALS, QuestionWindow, windows
+from quartet.data.passages import SPECIALS, QuestionWindow, Spans, read_passages, windows
 from quartet.scoring.device import groups_within
 from quartet.scoring.language_model import LanguageModel
 from quartet.tasks.squad.data import SpanQuestion
@@ -31,7 +30,7 @@ class SpanReading:
 
     Attributes:
         max_length: tokens of an input, specials included; the model's own where that is less.
-        stride: see :func:`quartet.data.question_windows.windows`.
+        stride: see :func:`quartet.data.passages.windows`.
         max_question: tokens of a question that are read; half of the input at most.
         max_answer: tokens of an answer at most.
         one_paragraph: the whole context is paragraph 1 (the released code); else its n paragraphs are 1 to n (paper).

@@ -6,7 +6,7 @@ there resamples documents (`SimilaritySet.shared`): over pairs it would pretend 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -57,28 +57,20 @@ def similarities(pairs: SimilaritySet, vectors: Floats) -> Floats:
     return cosines(vectors[pairs.first], vectors[pairs.second])
 
 
-def similarity_measures(
-    pairs: SimilaritySet, embed: Callable[[list[str]], Floats], samples: int, seed: int
-) -> dict[str, Measure]:
+def cosine_measures(pairs: SimilaritySet, predicted: Floats, samples: int, seed: int) -> dict[str, Measure]:
     """{"pearson", "spearman"} of cosines with human scores; n counts pairs.
 
     A set of several parts has them over all pairs at once, and :func:`part_correlations` too.
 
     Args:
         pairs: the texts and their scores.
-        embed: texts -> (T, d) vectors, e.g. ``lambda texts: model.embed(texts, layer="context")``; called
-            once.
+        predicted: (P,) the cosines.
         samples: the number of resamples.
         seed: of their generator.
 
     Raises:
-        ValueError: the vectors do not fit the texts, are not finite, or make all cosines equal.
+        ValueError: all cosines are equal.
     """
-    return cosine_measures(pairs, similarities(pairs, embed(list(pairs.texts))), samples, seed)
-
-
-def cosine_measures(pairs: SimilaritySet, predicted: Floats, samples: int, seed: int) -> dict[str, Measure]:
-    """The same from the cosines (P,)."""
     members = (pairs.first, pairs.second) if pairs.shared else None
     measures = correlations(predicted, pairs.gold, samples, seed, members)
     if pairs.parts is not None:

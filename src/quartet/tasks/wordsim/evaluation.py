@@ -1,9 +1,7 @@
 """Word similarity of a token table, a trained model's or Word2Vec's: the cosine of two words against human scores.
 
-A word's vector is the mean of its pieces' rows in the table. With a small WordPiece vocabulary nearly every
-word is covered, but most are made of pieces; `whole_words` asks for the words that are one piece only, which
-says more of the table and less of the mean. Pairs with an uncovered word are left out; the coverage is the share of the
-others.
+A word's vector is the mean of its pieces' rows in the table. With a small WordPiece vocabulary nearly every word is
+covered, but most are made of pieces. Pairs with an uncovered word are left out; the coverage is the others' share.
 """
 
 from __future__ import annotations
@@ -65,7 +63,6 @@ def word_similarity(
     unknown: int,
     samples: int,
     seed: int,
-    whole_words: bool = False,
 ) -> dict[str, Measure]:
     """Correlate an embedding table with human scores: "pearson" and "spearman" over the covered pairs, and "coverage".
 
@@ -77,7 +74,6 @@ def word_similarity(
         samples: the number of resamples, of pairs. A third to a half of the words stand in several pairs, so
             that the interval is a little too narrow.
         seed: of their generator.
-        whole_words: take a word that is split into pieces as uncovered.
 
     Returns:
         "coverage" alone where fewer than three pairs are covered, or all of them are scored alike: these have no
@@ -87,9 +83,7 @@ def word_similarity(
     vectors: dict[str, Floats | None] = {}
     for word in (*pairs.first, *pairs.second):
         if word not in vectors:
-            pieces = encode(word)
-            split = whole_words and len(pieces) > 1
-            vectors[word] = None if split else word_vector(pieces, table, unknown)
+            vectors[word] = word_vector(encode(word), table, unknown)
     left, right, gold = [], [], []
     for first, second, score in zip(pairs.first, pairs.second, pairs.gold, strict=True):
         first_vector, second_vector = vectors[first], vectors[second]
