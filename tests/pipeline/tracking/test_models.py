@@ -15,7 +15,7 @@ from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.settings import read_params
 from pipeline.tracking.mlflow import open_store
-from pipeline.tracking.models import EXAMPLE
+from pipeline.tracking.models import CONTENT, EXAMPLE, content_of, find
 from pipeline.tracking.runs import tell
 from pipeline.tracking.stage import stage_run
 from pipeline.tracking.summary import earlier_name, settings_of
@@ -99,6 +99,41 @@ def test_a_model_is_kept_once_and_another_training_is_another_version(
         pass
     versions = client.search_model_versions(f"name = '{params.experiment}.tta'")
     assert {str(version.version) for version in versions} == {"1", "2"}
+
+
+def test_a_model_that_was_not_written_to_its_end_is_not_found(params: Params) -> None:
+    store = open_store(params.experiment)
+    run_id = store.create("pretrain/tta", {})
+    model = store.client.create_logged_model(store.experiment, "tta", run_id, tags={CONTENT: "abc"})
+    assert find(store, "tta", "abc") is None
+    store.client.finalize_logged_model(model.model_id, "READY")
+    assert find(store, "tta", "abc") == model.model_id
+    assert find(store, "tta", "abd") is None
+
+
+def test_a_run_has_all_of_many_settings_and_keeps_those_that_it_had(params: Params) -> None:
+    """MLflow takes a hundred in one call."""
+    store = open_store(params.experiment)
+    run_id = store.create("pretrain/tta", {})
+    settings = {f"key-{number}": str(number) for number in range(250)}
+    store.params(run_id, {"key-7": "7"})
+    store.params(run_id, settings)
+    assert store.params_of(run_id) == settings
+
+
+def test_the_content_of_a_model_is_all_that_is_kept_of_it(tmp_path: Path) -> None:
+    files = ("config.json", "tokenizer.json", "model.safetensors", "best.safetensors")
+    for name in files:
+        (tmp_path / name).write_text(name)
+    write_json(tmp_path / "config.json", {"training": {"weights": "last"}})
+    found = [content_of(tmp_path)]
+    for name in files[1:]:
+        (tmp_path / name).write_text("another")
+        found.append(content_of(tmp_path))
+    write_json(tmp_path / "config.json", {"training": {"weights": "last"}, "name": "other"})
+    found.append(content_of(tmp_path))
+    assert found[2] == found[3], "the other weights"
+    assert len(set(found)) == 4
 
 
 def test_what_a_stage_reads_is_a_dataset_of_its_run(params: Params) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.settings import read_params
-from pipeline.tracking.runs import row_points, seconds
+from pipeline.tracking.runs import outcome_of, row_points, seconds
+from pipeline.tracking.stage import Stopwatch
 from pipeline.tracking.summary import (
     column,
     columns_of,
@@ -22,7 +24,8 @@ from pipeline.tracking.summary import (
     shown,
     stages_of,
 )
-from quartet.results import Result
+from quartet.files import sha256
+from quartet.results import Result, write_results
 from tests.settings import change_settings
 
 #: A WER of test on lists; others differ from it.
@@ -97,6 +100,21 @@ def test_durations_are_called_by_what_took_them() -> None:
         "tokens-per-second/train/seed-1": 1000.0,
         "padding/train/seed-1": 0.1,
     }
+
+
+def test_a_run_lasted_from_the_stages_start_as_long_as_the_stage(params: Params) -> None:
+    layout = Layout(params.experiment)
+    path = layout.rows("rerank", "tta")
+    write_results(path, [WER])
+    watch = Stopwatch(layout, "rerank", "tta")
+    watch.add("start-up", 9.0)
+    watch.add("total", 2.5, started=1000.25)
+    watch.belongs_to(sha256(path))
+    found = outcome_of(params, "rerank", "tta")
+    assert (found.started, found.ended) == (1_000_250, 1_002_750)
+    watch.belongs_to("of another record")
+    restored = outcome_of(params, "rerank", "tta")
+    assert (restored.started, restored.ended) == (None, None)
 
 
 def test_a_model_has_the_rows_of_all_its_readings_and_comes_before_what_is_no_model(params: Params) -> None:
