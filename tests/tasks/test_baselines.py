@@ -80,6 +80,14 @@ def test_a_bag_of_words_tells_what_both_texts_have_from_what_one_has() -> None:
     assert glue_predictions(BAG_OF_WORDS, TASKS["sst2"], single, single[:2]).tolist() == [1, 0]
 
 
+def test_a_bag_of_words_of_one_label_gives_that_label() -> None:
+    """Of a few examples, as a small limit leaves them, all may have the same."""
+    train = [example("a", "b", "0"), example("c", "d", "0")]
+    tested = [example("a", "d", "1"), example("x", "y", "0")]
+    for name in (MAJORITY, BAG_OF_WORDS):
+        assert glue_predictions(name, TASKS["mrpc"], train, tested).tolist() == [0.0, 0.0]
+
+
 def test_rows_of_glue() -> None:
     run = new_run()
     glue_baselines(run, "mrpc", examples())

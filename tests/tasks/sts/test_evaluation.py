@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
+from quartet.errors import InputError
 from quartet.results import EvaluatedSystem
 from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.sts.data import ScoredPair
@@ -32,6 +33,22 @@ def test_splits_stand_alone_and_sub_tasks_together() -> None:
     (year,) = judged_splits("sts12", "semeval", {"MSRpar": pairs(4), "OnWN": pairs(5, 7)})
     assert (year.split, len(year.pairs.gold), year.year) == ("test", 19, True)
     assert year.pairs.parts is not None and np.bincount(year.pairs.parts).tolist() == [12, 7]
+
+
+def test_a_set_without_a_correlation_is_named() -> None:
+    alike = [ScoredPair(pair.first, pair.second, 3.0) for pair in pairs(1)]
+    for name, form, parts in (
+        ("stsb", "stsb", {"dev": alike}),
+        ("sts12", "semeval", {"a": pairs(2), "b": alike}),
+    ):
+        sets = judged_splits(name, form, parts)
+        texts = texts_of(sets)
+        vectors = np.random.default_rng(0).normal(size=(len(texts), 5))
+        run = Evaluation("made-up", "none", samples=10, seed=1)
+        with pytest.raises(InputError) as refused:
+            judge(run, EvaluatedSystem("a", "cpu", "small", 3), sets, texts, vectors)
+        assert refused.value.place.startswith(f"a on {name} ")
+        assert refused.value.remedy
 
 
 def test_rows_of_a_system_on_every_set_and_on_the_mean_of_the_years() -> None:

@@ -83,7 +83,8 @@ def judge_vectors(
     cosines: dict[str, tuple[Floats, Floats]] = {}
     for one in sets:
         predicted = similarities(one.pairs, sts.vectors_of(one, texts, vectors))
-        spearman = correlations(predicted, one.pairs.gold, run.samples, seed)["spearman"]
+        with sts.naming(system, one):
+            spearman = correlations(predicted, one.pairs.gold, run.samples, seed)["spearman"]
         cosines[one.dataset] = (predicted, one.pairs.gold)
         run.add({"spearman": spearman}, system, one.dataset, one.split, sts.TABLE)
         run.say(f"{system.name} on {one.dataset}: Spearman {spearman.value:.3f}")

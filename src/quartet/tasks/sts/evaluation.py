@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quartet.errors import InputError
 from quartet.results import INTACT, EvaluatedSystem, system_name
 from quartet.statistics.intervals import Floats
 from quartet.tasks.evaluation import Evaluation
@@ -83,6 +85,16 @@ def vectors_of(one: JudgedSet, texts: Sequence[str], vectors: Floats) -> Floats:
     return found
 
 
+@contextmanager
+def naming(system: EvaluatedSystem, one: JudgedSet) -> Iterator[None]:
+    """Within, a set that has no correlation, since all of one side is equal, is an InputError that names it."""
+    try:
+        yield
+    except ValueError as error:
+        remedy = "take the set out of tasks, or the system out of evaluate"
+        raise InputError(f"{system.name} on {one.dataset} {one.split}", str(error), remedy) from error
+
+
 def judge(
     run: Evaluation, system: EvaluatedSystem, sets: Sequence[JudgedSet], texts: Sequence[str], vectors: Floats
 ) -> None:
@@ -90,12 +102,16 @@ def judge(
 
     Args:
         texts, vectors: the sets' texts and their vectors (T, d).
+
+    Raises:
+        InputError: a set, or one of its parts, has no correlation.
     """
     seed = run.seed_of(system)
     years: list[tuple[Floats, Floats]] = []
     for one in sets:
         predicted = similarities(one.pairs, vectors_of(one, texts, vectors))
-        measures = cosine_measures(one.pairs, predicted, run.samples, seed)
+        with naming(system, one):
+            measures = cosine_measures(one.pairs, predicted, run.samples, seed)
         run.add(measures, system, one.dataset, one.split, TABLE)
         if one.year:
             years.append((predicted, one.pairs.gold))
