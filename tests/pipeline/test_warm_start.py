@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -201,6 +202,7 @@ def test_it_waits_for_its_forks_where_who_started_it_is_killed_and_forks_no_more
             process.terminate()
             assert process.wait(timeout=10) == 7
     assert not psutil.pid_exists(int(number)) or gone(psutil.Process(int(number)))
+    shutil.rmtree(Path(address).parent)  # nobody else does, where who started it was killed
 
 
 def test_a_command_in_a_fork_has_its_code_and_says_nothing(
