@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from quartet.report import figures, runtime_figure
 from quartet.report.drawing import MARKERS, PALETTE, averaged, look
+from quartet.report.facts import PretrainedFacts
 from tests.report.synthetic import facts, loss_curves, results, row, timings, wer_curves
 
 Draw = Callable[[Path], bool]
@@ -129,8 +130,9 @@ def test_points_that_share_a_step_are_averaged() -> None:
 
 
 def test_models_look_different_and_what_is_no_model_is_grey() -> None:
-    known = facts()
-    looks = [look(model.name, known) for model in known.models]
+    known = dataclasses.replace(facts(), pretrained=(PretrainedFacts(name="tta-books"),))
+    assert len(known.models) < len(PALETTE)
+    looks = [look(model.name, known) for model in (*known.models, *known.pretrained)]
     assert len({colour for colour, _ in looks}) == len({mark for _, mark in looks}) == len(looks)
     assert len(PALETTE) == len(MARKERS)
     assert look("ngram-5", known) not in looks
