@@ -14,7 +14,6 @@ from typer.main import get_group
 
 import quartet
 from quartet import cli
-from quartet.cli import options as cli_options
 from quartet.cli.rescore import file_and_weight
 from quartet.config.choices import ScoringPrecision
 from quartet.errors import InputError
@@ -82,10 +81,10 @@ def test_without_a_model_it_is_the_one_that_comes_with_quartet(
 ) -> None:
     assert call(monkeypatch, b"a letter", "score", "--model", str(model)) == 0
     expected = capsys.readouterr().out
-    monkeypatch.setattr(cli_options, "WEIGHTS", model)
+    monkeypatch.setattr("quartet.shipped_model.IN_CLONE", model)
     assert call(monkeypatch, b"a letter", "score") == 0
     assert capsys.readouterr().out == expected
-    monkeypatch.setattr(cli_options, "WEIGHTS", tmp_path / "nowhere")
+    monkeypatch.setattr("quartet.shipped_model.IN_CLONE", tmp_path / "nowhere")
     assert call(monkeypatch, b"a letter", "score") == 2
     assert capsys.readouterr().err.startswith("error: --model: is missing")
 

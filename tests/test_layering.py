@@ -41,6 +41,7 @@ ROOMS = [
     "recognise",
     "export",
     "scorers",
+    "shipped_model",
     "tasks",
     "report",
     "quartet",

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import quartet
-from quartet.cli.options import WEIGHTS
 from quartet.config.ngram import TokenConfig
 from quartet.errors import InputError
 from quartet.ngram.score import load
 from quartet.scorers import AnyScorer
+from quartet.shipped_model import IN_CLONE
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.ngram.reference import FIXTURES
@@ -56,18 +56,18 @@ def test_ngrams(tmp_path: Path) -> None:
 
 
 def test_the_model_that_comes_with_quartet_in_another_process() -> None:
-    model = quartet.load(WEIGHTS)
+    model = quartet.load(IN_CLONE)
     check(model)
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         assert pool.submit(model.score, TEXTS).result() == model.score(TEXTS)
 
 
 def test_a_model_that_is_another_by_then_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(WEIGHTS, tmp_path / "model")
+    shutil.copytree(IN_CLONE, tmp_path / "model")
     monkeypatch.chdir(tmp_path)
     pickled = pickle.dumps(quartet.load("model"))
     monkeypatch.chdir("/")  # a relative path is that of the process that pickled it
-    assert pickle.loads(pickled).score(["a"]) == quartet.load(WEIGHTS).score(["a"])
+    assert pickle.loads(pickled).score(["a"]) == quartet.load(IN_CLONE).score(["a"])
     card = tmp_path / "model" / "export.json"
     monkeypatch.setattr("onnxruntime.__version__", "0.0.0")
     with pytest.raises(InputError, match="is no longer the model that was pickled"):

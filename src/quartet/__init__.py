@@ -18,19 +18,21 @@ __version__ = "0.1.0"
 
 
 def load(
-    reference: str | Path,
+    reference: str | Path | None = None,
     device: str = "cpu",
     weights: Literal["last", "best"] | None = None,
     precision: Literal["fp32", "bf16"] = "fp32",
 ) -> AnyScorer:
-    """Open a model: one that was trained here, an n-gram model, or one of Hugging Face.
+    """Open a model: one that was trained here, an n-gram model, or one of Hugging Face; None: Quartet's own T-TA.
 
     What it returns may be used by several threads at once. See :func:`quartet.scorers.open_scorer`; a
     :class:`quartet.scoring.language_model.LanguageModel` is what a training's folder gives.
     """
     from quartet.scorers import open_scorer
+    from quartet.shipped_model import shipped_model
 
-    return open_scorer(str(reference), device, weights, precision)
+    named = shipped_model() if reference is None else str(reference)
+    return open_scorer(named, device, weights, precision)
 
 
 def rescore(model: TextScorer, lists: Lists, **options: Unpack[RescoringOptions]) -> RescoredLists:

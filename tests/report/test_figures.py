@@ -136,7 +136,7 @@ def test_models_look_different_and_what_is_no_model_is_grey() -> None:
     known = dataclasses.replace(
         known, models=known.models[:3], pretrained=(PretrainedFacts(name="tta-books"),)
     )
-    looks = [look(model.name, known) for model in (*known.models, *known.pretrained)]
+    looks = [look(name, known) for name in (*(model.name for model in known.models), "tta-books")]
     assert len({colour for colour, _ in looks}) == len({mark for _, mark in looks}) == len(looks)
     assert len(PALETTE) == len(MARKERS)
     assert look("ngram-5", known) not in looks

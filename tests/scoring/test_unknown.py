@@ -14,13 +14,13 @@ import pytest
 
 import quartet
 from quartet import cli
-from quartet.cli.options import WEIGHTS
 from quartet.config.ngram import TokenConfig
 from quartet.errors import InputError
 from quartet.export.writing import export
 from quartet.ngram.score import NgramLM
 from quartet.scoring import unknown
 from quartet.scoring.unknown import CHARACTERS, UnknownTokensWarning, words_of
+from quartet.shipped_model import IN_CLONE
 from quartet.statistics.perplexity import UnknownWords
 from quartet.text.tokenizer import train_tokenizer
 from tests.bert import PIECES, save_bert, save_byte_level
@@ -167,7 +167,7 @@ def test_pieces_of_an_ngram_model(small_corpus: Small, tmp_path: Path) -> None:
 
 
 def test_an_unknown_script_does_not_win_with_the_model_that_comes_with_the_project() -> None:
-    model = quartet.load(WEIGHTS)
+    model = quartet.load(IN_CLONE)
     english = "thank you very much for watching and see you again in the next video"
     foreign = ["ご視聴ありがとうございました", "спасибо за просмотр", "ขอบคุณที่รับชม", "谢谢大家的观看"]
     for text in foreign:

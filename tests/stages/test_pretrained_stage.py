@@ -14,7 +14,6 @@ from pipeline.params import Params
 from pipeline.preset import changed_sources
 from pipeline.scorers import scorers
 from pipeline.settings import read_params
-from quartet.cli.options import WEIGHTS
 from quartet.errors import InputError
 from quartet.export.scorer import ExportedLM
 from quartet.files import read_json
@@ -23,6 +22,7 @@ from quartet.results import read_results
 from quartet.scorers import open_scorer
 from quartet.scoring.language_model import LanguageModel
 from quartet.scoring.pretrained_lm import PretrainedLM
+from quartet.shipped_model import IN_CLONE
 from quartet.tasks.sts.evaluation import judged_splits
 from stages import rerank, sts
 from stages.pretrained import pretrained
@@ -42,7 +42,7 @@ def made(workspace: Path, small_corpus: Small) -> Made:
     def settings(kind: str) -> Params:
         folder = workspace / "given"
         if kind == "export":
-            shutil.copytree(WEIGHTS, folder)
+            shutil.copytree(IN_CLONE, folder)
         else:
             folder.mkdir()
             if kind == "bert":

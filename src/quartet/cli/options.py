@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from quartet.scoring.cache import ScoreCache
     from quartet.scoring.unknown import UnknownShare
 
-#: The T-TA that comes with Quartet, in a clone or an installation that is editable: beside src/. See weights/README.md.
-WEIGHTS = Path(__file__).resolve().parents[3] / "weights" / "tta-books"
-
 ModelOption = Annotated[
     Path, typer.Option(help="Folder of a trained model, e.g. artifacts/sample/models/tta.")
 ]
@@ -79,19 +76,6 @@ BleuTokenizationOption = Annotated[
 BleuLowercaseOption = Annotated[
     bool, typer.Option("--bleu-lowercase", help="sacrebleu lowers the case, for BLEU only.")
 ]
-
-
-def model_or_shipped(reference: str | None) -> str:
-    """What was given with ``--model``, or the model that comes with Quartet.
-
-    Raises:
-        InputError: nothing was given, and this installation comes without a model.
-    """
-    if reference is not None:
-        return reference
-    if not WEIGHTS.is_dir():
-        raise InputError("--model", "is missing, and this installation comes without a model", "name one")
-    return str(WEIGHTS)
 
 
 def check_scoring(texts: Path, model: str | Path | None, cache: Path | None = None) -> None:

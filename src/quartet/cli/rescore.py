@@ -19,7 +19,6 @@ from quartet.cli.options import (
     PrecisionOption,
     ScorerOption,
     UnknownOption,
-    model_or_shipped,
     open_cache,
     progress,
     say_unknown,
@@ -27,6 +26,7 @@ from quartet.cli.options import (
 from quartet.config.choices import ScoreMeaning, ScoreReduction
 from quartet.errors import InputError
 from quartet.paths import check_paths
+from quartet.shipped_model import shipped_model
 from quartet.user_files import STDOUT, dash_is_stdin, dash_is_stdout
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def rescore(
     sets = {"--nbest": test_files}
     if tune is not None:
         sets["--tune"] = NBestFiles(tune, weighted(tune_scores, "--tune-scores"), tune_references, beam)
-    reference = model_or_shipped(model)
+    reference = shipped_model() if model is None else model
     check_paths(
         named_paths(sets),
         [

@@ -14,11 +14,11 @@ from quartet.cli.options import (
     UnknownOption,
     check_scoring,
     lines_of_input,
-    model_or_shipped,
     open_cache,
     progress,
     say_unknown,
 )
+from quartet.shipped_model import shipped_model
 
 
 def score(
@@ -35,7 +35,7 @@ def score(
     from quartet.scoring.engine import score_all
     from quartet.scoring.unknown import unknown_in
 
-    reference = model_or_shipped(model)
+    reference = shipped_model() if model is None else model
     check_scoring(texts, reference, cache)
     scorer = open_scorer(reference, device, precision=precision)
     lines = lines_of_input(texts)

@@ -62,7 +62,7 @@ def averaged(points: Points) -> list[tuple[float, float, float, float]]:
 
 def look(model: str, facts: RunFacts) -> tuple[str, str]:
     """A model's own colour and marker; what is no model is grey."""
-    names = [model.name for model in (*facts.models, *facts.pretrained)]
+    names = [*(model.name for model in facts.models), *(one.name for one in facts.pretrained)]
     names += [model for model in MODELS if model not in names]
     if model not in names:
         return GREY, MARKERS[-1]
