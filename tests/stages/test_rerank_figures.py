@@ -192,10 +192,15 @@ def test_two_systems_are_compared_the_first_minus_the_second(table: Table) -> No
     assert (found["better"], found["worse"]) == (1, 0)
 
 
-@pytest.mark.parametrize("owner", ["rerank", f"nbest.{LISTS}"])
-def test_the_share_of_dev_makes_the_rows_of_a_pair(table: Table, owner: str) -> None:
+@pytest.mark.parametrize(
+    ("owner", "step", "share"),
+    [("rerank", 0.1, 0.3), (f"nbest.{LISTS}", 0.1, 0.3), (f"nbest.{LISTS}", 0.28, 0.28)],
+)
+def test_the_share_of_dev_makes_the_rows_of_a_pair(
+    table: Table, owner: str, step: float, share: float
+) -> None:
     """The first pass knows nothing; with all weight on the pair its share decides as the weight did above."""
-    weights = {"start": 1.0, "stop": 1.0, "step": 0.1}
+    weights = {"start": 1.0, "stop": 1.0, "step": step}
     change_settings(
         table.workspace / "params.yaml", {"rerank.combine": [[ONE, OTHER]], f"{owner}.weights": weights}
     )
@@ -203,7 +208,7 @@ def test_the_share_of_dev_makes_the_rows_of_a_pair(table: Table, owner: str) -> 
     rows = table.rows()
     pair = f"{ONE}-and-{OTHER}"
     found = {key[2:]: row.value for key, row in rows.items() if key[:2] == ("rerank", pair)}
-    assert found["test", "share"] == pytest.approx(0.3)
+    assert found["test", "share"] == pytest.approx(share)
     assert found["test", "weight"] == 1.0
     assert found["dev", "wer"] == pytest.approx(1 * 100 / DEV_WORDS)
     assert found["test", "wer"] == pytest.approx(4 * 100 / TEST_WORDS)
