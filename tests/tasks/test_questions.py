@@ -115,6 +115,7 @@ def test_layers_by_name_and_number() -> None:
     settings = AttentionSettings(layers=["last", 2, "first"], head="mean", tokens=64, documents=1, document=0)
     assert settings.numbers(12) == [1, 2, 12]
     assert settings.numbers(2) == [1, 2]
+    assert settings.numbers(9) == [1, 2, 9]
 
 
 def test_a_set_in_one_file_is_split_and_tuned_on_beside_its_training_questions() -> None:

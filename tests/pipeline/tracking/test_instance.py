@@ -90,10 +90,10 @@ def test_a_stage_has_read_the_splits_that_it_works_on(params: Params, stage: str
         assert each.counts == (whole if each.context == "all" else whole.get("splits", whole)[each.context])
 
 
-def test_a_set_that_is_not_there_is_not_read(params: Params) -> None:
+@pytest.mark.parametrize("absent", ["lee", "stsb"])
+def test_a_set_that_is_not_there_is_not_read(params: Params, absent: str) -> None:
     layout = Layout(params.experiment)
-    kinds = {name: task.kind for name, task in params.tasks.items()}
-    names = [name for name, kind in kinds.items() if kind == kinds["stsb"]]
-    for name in names:
-        write_json(layout.task(kinds[name], name) / MANIFEST, {"available": name == "stsb"})
-    assert [each.name for each in inputs(params, layout, "sts", "tta")] == ["stsb"]
+    for name in ("lee", "stsb"):
+        write_json(layout.task(params.tasks[name].kind, name) / MANIFEST, {"available": name != absent})
+    found = [each.name for each in inputs(params, layout, "sts", "tta")]
+    assert found == [name for name in ("lee", "stsb") if name != absent]
