@@ -8,6 +8,10 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 #: The exit code for a user's mistake, of stages and of the ``quartet`` command alike.
 USER_ERROR = 2
@@ -50,6 +54,12 @@ def system_error(error: Exception, place: object = None) -> InputError | None:
     if code is None or code not in _SYSTEM:
         return None
     return InputError(place or "the output folder", os.strerror(code), _SYSTEM[code])
+
+
+def first_mistake(error: ValidationError) -> tuple[str, str]:
+    """The first mistake that pydantic found: its key, as ``model.dim``, and what is wrong with it."""
+    first = error.errors(include_url=False)[0]
+    return ".".join(map(str, first["loc"])), str(first["msg"])
 
 
 class InputError(ValueError):

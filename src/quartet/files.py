@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -10,9 +11,9 @@ import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from quartet.errors import InputError, system_error
+from quartet.errors import InputError, first_mistake, system_error
 
 try:
     import fcntl
@@ -25,6 +26,8 @@ TEMPORARY = ".unfinished-"
 LOCK: Final = ".held"
 #: Of what manifests and cards say; a reader refuses those of another one.
 MANIFEST_VERSION: Final = 1
+
+Card = TypeVar("Card")
 
 
 def _open_mode(path: Path) -> None:
@@ -215,6 +218,29 @@ def read_json(path: str | Path) -> Any:
         raise InputError(path, f"cannot be read ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
         raise InputError(path, f"not valid JSON ({error})") from error
+
+
+def read_card(kind: type[Card], path: Path, remedy: str) -> Card:
+    """What a JSON file says of the files beside it, as a dataclass all of whose fields it must have.
+
+    Args:
+        remedy: what to do where it is broken.
+
+    Raises:
+        InputError: the file is absent or broken.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    content = read_json(path)
+    names = [field.name for field in dataclasses.fields(kind)] if isinstance(content, dict) else []  # type: ignore[arg-type]  # a dataclass
+    absent = [name for name in names if name not in content]
+    if absent:  # also what a card in memory may do without
+        raise InputError(f"{path}: {absent[0]}", "Field required", remedy)
+    try:
+        return TypeAdapter(kind).validate_python(content)
+    except ValidationError as error:
+        key, reason = first_mistake(error)
+        raise InputError(f"{path}: {key}", reason, remedy) from error
 
 
 def _json(text: str) -> Any:

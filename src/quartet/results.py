@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from quartet.errors import InputError
+from quartet.errors import InputError, first_mistake
 from quartet.files import read_jsonl, write_jsonl
 
 
@@ -188,9 +188,8 @@ def read_results(path: str | Path) -> list[Result]:
                 raise ValueError(f"system: {system!r}, and its fields make {result.system!r}")
             results.append(result)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            key = ".".join(str(part) for part in first["loc"])
-            raise InputError(f"{path}:{number}", f"not a result ({key}: {first['msg']})") from error
+            key, reason = first_mistake(error)
+            raise InputError(f"{path}:{number}", f"not a result ({key}: {reason})") from error
         except (TypeError, ValueError) as error:
             raise InputError(f"{path}:{number}", f"not a result ({error})") from error
     return results

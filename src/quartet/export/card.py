@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import TypeAdapter, ValidationError
-
 from quartet.errors import InputError
-from quartet.files import read_json, sha256, write_json
+from quartet.files import read_card, sha256, write_json
 from quartet.models.checkpoint import CONFIG, TOKENIZER
 
 EXPORT = "export.json"
@@ -63,13 +61,7 @@ def load_export_card(folder: Path) -> ExportCard:
     Raises:
         InputError: there is no such file, or it is broken.
     """
-    path = folder / EXPORT
-    try:
-        return TypeAdapter(ExportCard).validate_python(read_json(path))
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: {key}", str(first["msg"]), "export the model again") from error
+    return read_card(ExportCard, folder / EXPORT, "export the model again")
 
 
 def check_files(folder: Path, card: ExportCard) -> None:

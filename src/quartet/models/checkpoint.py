@@ -6,10 +6,9 @@ import dataclasses
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import torch
-from pydantic import TypeAdapter, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -18,7 +17,7 @@ from quartet.config.choices import WeightsChoice
 from quartet.config.model import ModelConfig
 from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
-from quartet.files import MANIFEST_VERSION, read_json, write_json
+from quartet.files import MANIFEST_VERSION, read_card, write_json
 from quartet.models.architectures import build_for
 from quartet.models.network import Network
 from quartet.text.tokenizer import TextTokenizer
@@ -96,17 +95,7 @@ def load_card(folder: Path) -> ModelCard:
         raise InputError(
             folder, "not a trained model: it has no config.json", "name a folder that pretrain wrote"
         )
-    content: Any = read_json(path)
-    names = [field.name for field in dataclasses.fields(ModelCard)] if isinstance(content, dict) else []
-    absent = [name for name in names if name not in content]
-    if absent:  # also what a card in memory may do without
-        raise InputError(f"{path}: {absent[0]}", "Field required", "train or copy the model again")
-    try:
-        return TypeAdapter(ModelCard).validate_python(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: {key}", str(first["msg"]), "train or copy the model again") from error
+    return read_card(ModelCard, path, "train or copy the model again")
 
 
 def load_network(folder: Path, card: ModelCard, tokenizer: TextTokenizer) -> Network:

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import TypeAdapter, ValidationError
-
 from quartet.config.ngram import NgramConfig, TokenConfig
 from quartet.errors import InputError
-from quartet.files import MANIFEST_VERSION, read_json, write_json
+from quartet.files import MANIFEST_VERSION, read_card, write_json
 from quartet.ngram.estimate import EstimationSummary
 
 ARPA, MANIFEST, TOKENIZER = "model.arpa.gz", "manifest.json", "tokenizer.json"
@@ -114,14 +112,4 @@ def load_card(folder: Path) -> NgramCard:
             f"not an n-gram model: it has no {ARPA} with a {MANIFEST}",
             "name a folder that ngram wrote",
         )
-    content: Any = read_json(path)
-    names = [field.name for field in dataclasses.fields(NgramCard)] if isinstance(content, dict) else []
-    absent = [name for name in names if name not in content]
-    if absent:  # also what a card in memory may do without
-        raise InputError(f"{path}: {absent[0]}", "Field required", "estimate or copy the model again")
-    try:
-        return TypeAdapter(NgramCard).validate_python(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: {key}", str(first["msg"]), "estimate or copy the model again") from error
+    return read_card(NgramCard, path, "estimate or copy the model again")

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from pydantic import TypeAdapter, ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
@@ -22,7 +21,7 @@ from torch import Tensor, nn
 from quartet.config.recognise import TranslatorConfig
 from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
-from quartet.files import read_json, write_json
+from quartet.files import read_card, write_json
 from quartet.kernels.attention import attends_in_float32
 from quartet.kernels.linear import quicken
 from quartet.recognise.vocabulary import PieceTokenizer
@@ -220,13 +219,7 @@ def load_translator(folder: Path, device: str = "cpu") -> Translator:
     path = folder / CARD
     if not path.is_file():
         raise InputError(folder, f"not a translator: it has no {CARD}", "name a folder that translate wrote")
-    content: Any = read_json(path)
-    try:
-        card = TypeAdapter(TranslatorCard).validate_python(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: {key}", str(first["msg"]), "train the translator again") from error
+    card = read_card(TranslatorCard, path, "train the translator again")
     tokenizer = PieceTokenizer.load(folder / TOKENIZER)
     network = build(card.model, tokenizer.vocab_size)
     fill(network, _checked_weights(folder / WEIGHTS, network))

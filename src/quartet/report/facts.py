@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from quartet.errors import InputError
+from quartet.errors import InputError, first_mistake
 from quartet.files import read_json
 
 #: Position indices that make a model segment-aware.
@@ -176,10 +176,9 @@ def read_facts(path: Path) -> RunFacts:
     try:
         return _FACTS.validate_python(read_json(path))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(str(part) for part in first["loc"])
+        key, reason = first_mistake(error)
         raise InputError(
-            path, f"not the facts of a report ({key}: {first['msg']})", "make the report again"
+            path, f"not the facts of a report ({key}: {reason})", "make the report again"
         ) from error
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from quartet.errors import InputError
+from quartet.errors import InputError, first_mistake
 from quartet.files import read_jsonl, write_jsonl
 from quartet.results import Measure
 from quartet.statistics.intervals import Floats, bootstrap_measure
@@ -92,9 +92,8 @@ def read_losses(path: Path) -> list[DocumentLosses]:
         try:
             one = _LOSSES.validate_json(json.dumps(row), strict=True)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            key = ".".join(str(part) for part in first["loc"])
-            raise InputError(f"{path}:{number}", f"not losses ({key}: {first['msg']})") from error
+            key, reason = first_mistake(error)
+            raise InputError(f"{path}:{number}", f"not losses ({key}: {reason})") from error
         if len(one.nats) != len(one.tokens):
             raise InputError(f"{path}:{number}", f"{len(one.nats)} losses of {len(one.tokens)} documents")
         found.append(one)
