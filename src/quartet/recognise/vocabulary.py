@@ -14,7 +14,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 
 from quartet.config.recognise import RESERVED, VocabularyConfig
 from quartet.errors import InputError
-from quartet.text.tokenizer import SPECIALS, TextTokenizer
+from quartet.text.tokenizer import SPECIALS, TextTokenizer, leave_out_rare
 
 #: Stands for the space before a word, as in the library's Metaspace.
 SPACE = "\u2581"
@@ -91,10 +91,5 @@ def _alphabet(texts: Iterable[str], coverage: float) -> list[str]:
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(text.replace(" ", SPACE))
-    left = (1 - coverage) * counts.total()
-    for character in sorted(counts, key=lambda character: (counts[character], character)):
-        left -= counts[character]
-        if left < 0:
-            break
-        del counts[character]
+    leave_out_rare(counts, coverage)
     return sorted({*counts, SPACE})

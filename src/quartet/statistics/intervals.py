@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,6 +136,17 @@ def bootstrap_measures(
 def bootstrap_measure(statistic: Statistic, units: int, n: int, samples: int, seed: int) -> Measure:
     """One statistic with its 95 % interval; see `bootstrap_measures`."""
     return bootstrap_measures({"": (statistic, n)}, units, samples, seed)[""]
+
+
+def bootstrap_ratio(above: NDArray[Any], below: NDArray[Any], n: int, samples: int, seed: int) -> Measure:
+    """The ratio of two sums over the same units (units,) with its 95 % interval; see `bootstrap_measures`."""
+    return bootstrap_measure(partial(ratio, above=above, below=below), len(below), n, samples, seed)
+
+
+def ratio(counts: Floats, above: NDArray[Any], below: NDArray[Any]) -> Floats:
+    """(block,) ratios of two sums over the units drawn; above and below (units,)."""
+    ratios: Floats = counts @ above / (counts @ below)
+    return ratios
 
 
 def two_sided_p(replicates: Floats, units: int) -> float | None:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quartet.results import Measure
-from quartet.statistics.intervals import Floats, Statistic, bootstrap_measures, weighted_median
+from quartet.statistics.intervals import Floats, Statistic, bootstrap_measures, ratio, weighted_median
 
 TokenIds = Sequence[int] | NDArray[np.integer[Any]]  # of one text
 
@@ -87,10 +87,10 @@ def perplexity_measures(
     n_words = int(rows.words.sum()) if unknown is None or unknown.told_apart else 0
 
     def loss(counts: Floats) -> Floats:
-        return _ratio(counts, rows.nll, rows.tokens)
+        return ratio(counts, rows.nll, rows.tokens)
 
     def per_word(counts: Floats) -> Floats:
-        return np.exp(_ratio(counts, rows.spelled, rows.words))
+        return np.exp(ratio(counts, rows.spelled, rows.words))
 
     statistics: dict[str, tuple[Statistic, int]] = {
         "loss": (loss, n_tokens),
@@ -157,16 +157,10 @@ def gain(
     difference = theirs.nll - ours.nll
 
     def statistic(counts: Floats) -> Floats:
-        return _ratio(counts, difference, ours.tokens)
+        return ratio(counts, difference, ours.tokens)
 
     statistics = {"gain": (statistic, int(ours.tokens.sum()))}
     return bootstrap_measures(statistics, ours.units, samples, seed, width=len(ours.own))["gain"]
-
-
-def _ratio(counts: Floats, above: Floats, below: Floats) -> Floats:
-    """(block,) ratios of two sums over the units drawn; above and below (units,)."""
-    ratio: Floats = counts @ above / (counts @ below)
-    return ratio
 
 
 class _Rows:
@@ -219,7 +213,7 @@ class _Rows:
         """The mean of (T,) values, those that are NaN left out."""
         known = ~np.isnan(of_texts)
         above, below = self.sums(np.where(known, of_texts, 0.0)), self.sums(known.astype(np.float64))
-        return lambda counts: _ratio(counts, above, below)
+        return lambda counts: ratio(counts, above, below)
 
     def median(self, of_texts: Floats) -> Statistic:
         """Their median: a text is drawn as often as its document."""

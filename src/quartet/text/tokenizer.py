@@ -334,10 +334,15 @@ def _alphabet(texts: Iterable[str], normalise: Callable[[str], str], coverage: f
         del counts[blank]
     if not counts:
         return []
+    leave_out_rare(counts, coverage)
+    return sorted({*counts, *normalise("".join(map(chr, range(33, 127))))})
+
+
+def leave_out_rare(counts: Counter[str], coverage: float) -> None:
+    """Take out the rarest characters, but for the most frequent ones that make up `coverage` of the running text."""
     left = (1 - coverage) * counts.total()
     for character in sorted(counts, key=lambda character: (counts[character], character)):
         left -= counts[character]
         if left < 0:
             break
         del counts[character]
-    return sorted({*counts, *normalise("".join(map(chr, range(33, 127))))})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from quartet.errors import InputError
 from quartet.files import atomic_path
 from quartet.results import Measure
-from quartet.statistics.intervals import Floats, Statistic, bootstrap_measures
+from quartet.statistics.intervals import Floats, bootstrap_measures, ratio
 
 #: What is added up of each query's attention. ``own-paragraph`` holds ``own-sentence``, which holds ``itself``.
 SHARES = ("own-sentence", "own-paragraph", "itself", "before", "specials")
@@ -77,11 +78,10 @@ def share_measures(
         [shares(one, one.uniform() if layer is None else one.weights_TT[layer]) for one in articles]
     )
     queries = np.array([one.own_T.sum() for one in articles], dtype=np.float64)
-
-    def mean(column: int) -> Statistic:
-        return lambda drawn: (drawn @ sums[:, column]) / (drawn @ queries)
-
-    statistics = {name: (mean(column), int(queries.sum())) for column, name in enumerate(SHARES)}
+    statistics = {
+        name: (partial(ratio, above=sums[:, column], below=queries), int(queries.sum()))
+        for column, name in enumerate(SHARES)
+    }
     return bootstrap_measures(statistics, len(articles), samples, seed)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from quartet.config.finetuning import NliSettings
 from quartet.errors import InputError
 from quartet.results import EvaluatedSystem, Measure
-from quartet.statistics.intervals import Floats, bootstrap_measure
+from quartet.statistics.intervals import bootstrap_ratio
 from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.nli.data import LABELS, TWO_LABELS, NliPair
 
@@ -44,12 +44,7 @@ def accuracy(pairs: Sequence[NliPair], predicted: Sequence[str], samples: int, s
     right = np.array([pair.label == label for pair, label in zip(pairs, said, strict=True)], dtype=np.float64)
     _, owners = np.unique([pair.premise for pair in pairs], return_inverse=True)
     hits, sizes = np.bincount(owners, weights=right), np.bincount(owners).astype(np.float64)
-
-    def share(counts: Floats) -> Floats:
-        found: Floats = (counts @ hits) / (counts @ sizes)
-        return found
-
-    return bootstrap_measure(share, len(sizes), len(pairs), samples, seed)
+    return bootstrap_ratio(hits, sizes, len(pairs), samples, seed)
 
 
 def as_two(label: str) -> str:

@@ -18,7 +18,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from quartet.errors import InputError, first_mistake
 from quartet.files import read_jsonl, write_jsonl
 from quartet.results import Measure
-from quartet.statistics.intervals import Floats, bootstrap_measure
+from quartet.statistics.intervals import Floats, bootstrap_ratio
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,12 +60,7 @@ class DocumentLosses:
             raise ValueError("no token in any document")
         above_D = (np.array(self.nats) - np.array(other.nats))[read_D]
         below_D = tokens_D[read_D]
-
-        def mean(counts: Floats) -> Floats:
-            ratio: Floats = counts @ above_D / (counts @ below_D)
-            return ratio
-
-        return bootstrap_measure(mean, len(below_D), sum(self.tokens), samples, seed)
+        return bootstrap_ratio(above_D, below_D, sum(self.tokens), samples, seed)
 
 
 def nats_of(logprobs: Sequence[Floats]) -> tuple[float, ...]:

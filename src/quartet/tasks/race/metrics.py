@@ -13,7 +13,7 @@ import numpy as np
 
 from quartet.files import write_json
 from quartet.results import EvaluatedSystem, Measure
-from quartet.statistics.intervals import Floats, bootstrap_measures
+from quartet.statistics.intervals import bootstrap_ratio
 from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.race.data import LETTERS, LEVELS, ChoiceQuestion
 
@@ -56,12 +56,7 @@ def _accuracy(
     )
     sums = np.bincount(units, weights=right[of].astype(np.float64))
     counts = np.bincount(units).astype(np.float64)
-
-    def share(drawn: Floats) -> Floats:
-        found: Floats = (drawn @ sums) / (drawn @ counts)
-        return found
-
-    return bootstrap_measures({"": (share, int(of.sum()))}, len(numbers), samples, seed)[""]
+    return bootstrap_ratio(sums, counts, int(of.sum()), samples, seed)
 
 
 @dataclass(frozen=True)
