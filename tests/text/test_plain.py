@@ -35,6 +35,18 @@ def test_a_folder_is_one_document_a_file_in_the_order_of_the_paths() -> None:
     assert documents[2].paragraphs[0].text.startswith("Snow")  # no byte order mark
 
 
+@pytest.mark.parametrize("name", ["B.TXT", "b.txt.gz", "c/b.Txt"])
+def test_a_text_that_a_folder_would_leave_out_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.txt").write_text("One.")
+    (tmp_path / "notes.md").write_text("Not read.")
+    assert [document.id for document in read_text(tmp_path)] == ["a"]
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("Two.")
+    with pytest.raises(InputError, match=r"only files that end in \.txt") as refused:
+        list(read_text(tmp_path))
+    assert refused.value.place == str(tmp_path / name)
+
+
 def test_two_blank_lines_separate_the_documents_of_one_file(tmp_path: Path) -> None:
     path = tmp_path / "tales.txt"
     path.write_text("\n\nOne.\n\nStill one.\n \n\t\nTwo\ngoes on.\n\n\n\nThree.")

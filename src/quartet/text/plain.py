@@ -33,7 +33,8 @@ def read_text(path: str | Path) -> Iterator[Document]:
     time.
 
     Raises:
-        InputError: there is no text, or a file is not UTF-8 (it says which and at which line).
+        InputError: there is no text, a file is not UTF-8 (it says which and at which line), or a folder has a .TXT or
+            .txt.gz, which would be left out.
     """
     return documents_of(draft_text(path))
 
@@ -124,8 +125,17 @@ def parts_of_lines(lines: Iterable[str], name: str) -> Iterator[TextPart]:
 
 
 def _files_of(folder: Path) -> Iterator[TextFile]:
-    found = (file for file in folder.rglob("*.txt") if file.is_file())
-    files = {file.relative_to(folder).with_suffix("").as_posix(): file for file in found}
+    files = {}
+    for file in folder.rglob("*"):
+        if not file.name.lower().endswith((".txt", ".txt.gz")) or not file.is_file():
+            continue
+        if file.suffix != ".txt":
+            raise InputError(
+                file,
+                "of a folder only files that end in .txt are read",
+                "rename or unpack it, or move it away",
+            )
+        files[file.relative_to(folder).with_suffix("").as_posix()] = file
     for name, file in sorted(files.items()):
         yield TextFile(name, file, file.stat().st_size)
 
