@@ -59,6 +59,7 @@ def test_sts_benchmark_in_its_forms(tmp_path: Path) -> None:
     assert [pair.score for pair in of_one] == pytest.approx([3.8, 0.0]), "0 to 1 there, 0 to 5 here"
     mteb = parquet(tmp_path, split=["dev"] * 2, genre=["main-news", "main"], **texts, score=[3.8, 0.0])
     assert list(read_stsb(mteb)) == expected
+    assert list(read_stsb(parquet(tmp_path, **texts, similarity_score=[3.8, 0.0]))) == expected
 
 
 def test_sick_in_its_forms(tmp_path: Path) -> None:
@@ -137,7 +138,8 @@ def test_what_is_malformed_is_named(tmp_path: Path, read: Read, name: str, text:
 def test_other_columns_and_broken_files_are_refused(tmp_path: Path) -> None:
     bare = parquet(tmp_path, sentence1=["a"], sentence2=["b"])
     with pytest.raises(
-        InputError, match=r"parquet: row 1: no column label or score; there are sentence1, sentence2"
+        InputError,
+        match=r"parquet: row 1: no column label or similarity_score or score; there are sentence1, sentence2",
     ):
         list(read_stsb(bare))
     with pytest.raises(InputError, match="the score 3 is not within 0 and 1") as refused:

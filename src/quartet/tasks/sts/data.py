@@ -100,8 +100,8 @@ def _pair(one: JudgedTexts) -> ScoredPair:
 
 
 FORMATS: dict[str, SetFormat[ScoredPair]] = {
-    # scores on the hub: nyu-mll/glue's are called label and go from 0 to 5, so do mteb/stsbenchmark-sts's, which has
-    # genres too; sentence-transformers/stsb's go from 0 to 1;
+    # scores on the hub go from 0 to 5: nyu-mll/glue's are called label, PhilipMay/stsb_multi_mt's similarity_score, and
+    # beside mteb/stsbenchmark-sts's are genres; sentence-transformers/stsb's go from 0 to 1;
     # tables: GLUE's have names, the task's have genre, file, year, number, score and sentences, sometimes licences
     "stsb": set_format(
         _pair,
@@ -109,6 +109,7 @@ FORMATS: dict[str, SetFormat[ScoredPair]] = {
             hub=(
                 Columns(SENTENCES, score="label"),
                 Columns(SENTENCES, score="score", beside=("genre",)),
+                Columns(SENTENCES, score="similarity_score"),
                 Columns(SENTENCES, score="score", times=5.0),
             ),
             table=(Columns(SENTENCES, score="score"),),
