@@ -342,6 +342,27 @@ def test_compare_says_who_is_better_and_how_sure_it_is(
     assert 'utterance "u2": only the first result has it' in capsys.readouterr().err
 
 
+def test_compare_counts_the_words_that_it_is_told_to(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A comma apart or not is the same to 13a and another word to none; upper case is another word unless told."""
+    reference = "it is a grey heron , is it"
+    said = {"a": "it is a grey heron, is it", "b": "It is a grey heron , is it"}
+    for name, best in said.items():
+        line = {"utt": "u1", "ref": reference, "best": best, "hypotheses": [{"text": best, "lm": -1.0}]}
+        (tmp_path / name).write_text(json.dumps(line) + "\n")
+
+    def bleu(*options: str) -> list[bool]:
+        files = [str(tmp_path / name) for name in said]
+        assert call(monkeypatch, b"", "compare", *files, "--json", "--metric", "bleu", *options) == 0
+        found = json.loads(capsys.readouterr().out)
+        return [found[name]["value"] > 99.9 for name in said]
+
+    assert bleu() == [True, False]
+    assert bleu("--bleu-tokenize", "none") == [False, False]
+    assert bleu("--bleu-lowercase") == [True, True]
+
+
 def test_compare_refuses_texts_that_were_made_for_another_metric(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

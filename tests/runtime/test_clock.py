@@ -47,6 +47,18 @@ def test_a_brief_way_is_called_once_more_in_each_turn_and_the_last_call_counts()
     assert list(found["brief"]) == [6e-6, 9e-6]
 
 
+def test_a_way_that_is_slow_only_at_first_is_brief() -> None:
+    """Its first call compiles or reads from the disk: what it takes later says how it is timed."""
+    ran: list[str] = []
+
+    def timer() -> float:
+        ran.append("late")
+        return 1.0 if len(ran) == 1 else 1e-6
+
+    in_turns({"late": timer}, 2)
+    assert len(ran) == 2 + 2 * 2
+
+
 def test_the_clock_runs_for_as_long_as_the_call() -> None:
     timer = device_timer(lambda: time.sleep(0.01))
     assert 0.01 <= timer() < 1.0

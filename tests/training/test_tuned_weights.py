@@ -81,3 +81,11 @@ def test_tuned_weights_have_another_name_where_anything_that_decides_them_differ
     ]
     assert len(set(names)) == len(names)
     assert names[0] == tuning_name(squad, {"epochs": 1}, [asked(0)], "model", 1)
+
+
+def test_the_order_of_settings_does_not_name_tuned_weights() -> None:
+    name = "quartet.tasks.race.tuning"
+    settings = {"epochs": 1, "batch_size": 2}
+    turned = dict(reversed(settings.items()))
+    assert list(turned) != list(settings)
+    assert tuning_name(name, settings, []) == tuning_name(name, turned, [])
