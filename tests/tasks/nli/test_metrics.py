@@ -49,9 +49,9 @@ def test_neutral_and_contradiction_are_no_entailment() -> None:
 PAIRS = [NliPair("it rains", f"word {number}", LABELS[number % 3]) for number in range(60)]
 
 
-def drawn(seed: int) -> NliSets:
+def drawn(seed: int, limit: int = 20) -> NliSets:
     settings = NliSettings(
-        sets=["snli", "gone"], epochs=1, batch_size=8, learning_rate=1e-3, warmup=0.1, limit=20, max_length=8,
+        sets=["snli", "gone"], epochs=1, batch_size=8, learning_rate=1e-3, warmup=0.1, limit=limit, max_length=8,
         random_control=False,
     )  # fmt: skip
     found = {"hans": {"test": PAIRS[:3]}, "snli": {"train": PAIRS, "dev": PAIRS[:5]}}
@@ -67,6 +67,13 @@ def test_a_limit_is_drawn_of_all_pairs_with_the_seed_of_the_run() -> None:
         assert places == sorted(set(places))
         assert places[-1] > 40, "not the first ones"
     assert first.scale == "20 of 60 pairs of snli"
+
+
+@pytest.mark.parametrize("limit", [0, 60, 61])
+def test_without_a_limit_or_with_a_higher_one_every_pair_is_trained_on(limit: int) -> None:
+    found = drawn(1, limit)
+    assert (found.train, found.scale) == (PAIRS, "60 pairs of snli")
+    assert len(drawn(1, 59).train) == 59
 
 
 def test_every_file_but_those_to_train_on_is_judged() -> None:
