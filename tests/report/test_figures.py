@@ -91,6 +91,17 @@ def test_several_seeds_and_unknown_systems_are_drawn(tmp_path: Path) -> None:
     assert figures.wer_curves(tmp_path / "c.svg", strange, [], facts())
 
 
+def test_a_row_is_a_set_of_lists_in_the_order_of_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Figure] = []
+    monkeypatch.setattr(figures, "save", lambda figure, path: drawn.append(figure))
+    names = [f"lists-{letter}" for letter in "fbeacdgh"]
+    curves = {(name, "test", "tta"): [(0.0, 30.0), (1.0, 20.0)] for name in names}
+    assert figures.wer_curves(tmp_path / "a.svg", curves, [], facts())
+    assert [axis.get_title().split(",")[0] for axis in drawn[0].axes] == sorted(names)
+
+
 def test_the_panel_of_bleu_leaves_room_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Figure] = []
     monkeypatch.setattr(figures, "save", lambda figure, path: drawn.append(figure))
