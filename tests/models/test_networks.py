@@ -191,3 +191,18 @@ def test_rows_by_hand(overflow: str, kind: Position, indices: list[int], rows: l
     positions_BTP = torch.zeros(1, len(indices), 4, dtype=torch.long)
     positions_BTP[0, :, COLUMNS[kind]] = torch.tensor(indices)
     assert positions(positions_BTP)[0, :, 0].tolist() == rows
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 0.3])
+def test_the_heads_normalisation_has_the_models_epsilon(epsilon: float) -> None:
+    torch.manual_seed(3)
+    network = build(
+        small(**{**KINDS["bilm"], "head": "transform", "norm_epsilon": epsilon, "init_std": 0.1}), VOCABULARY
+    )
+    hidden_ND = 1e-3 * torch.randn(5, network.config.dim)
+    dense = network.head.transform[0]  # type: ignore[index]
+    activated_ND = torch.nn.functional.gelu(hidden_ND @ dense.weight.T + dense.bias)
+    apart_ND = activated_ND - activated_ND.mean(-1, keepdim=True)
+    expected_ND = apart_ND / (apart_ND.square().mean(-1, keepdim=True) + epsilon).sqrt()
+    logits = network.head.logits(hidden_ND, network.tokens)
+    assert torch.allclose(logits, expected_ND @ network.tokens.weight.T, atol=1e-4)

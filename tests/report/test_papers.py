@@ -298,3 +298,14 @@ def test_the_row_of_n_grams_is_the_n_gram_model_alone() -> None:
             alone = report.find("rerank", lists, "test", "ngram-5", "wer")
             assert report.find("rerank", lists, "test", "ngram-5-and-tta", "wer") is not None
             assert alone is not None and series.ours["ngram"] == alone
+
+
+def test_ours_of_similarity_are_in_the_papers_unit() -> None:
+    rows = [
+        row("sts", "tta", dataset, "test", "pearson", 0.5, 1379, 0.02, None) for dataset in ("stsb", "sick")
+    ]
+    for ours in (*tta.stsb(report(rows)), *tta.sick(report(rows))):
+        level = ours.level("tta")
+        assert level is not None and ours.printed["tta"] > 1
+        assert level[0] == pytest.approx(50)
+        assert level[1] == pytest.approx((48, 52))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -235,3 +236,19 @@ def test_the_share_of_the_peak_is_of_all_devices(started: World) -> None:
     assert asked == [(model.config, 300, 100, 80, 9.0), ("cpu", model.training.precision)]
     trained.run_tokens = 0
     assert module.speed(model, trained, "cpu", SimpleNamespace(processes=2)) == {}
+
+
+def test_a_training_has_the_same_name_whatever_the_order_of_the_disk(started: World) -> None:
+    module = importlib.import_module("stages.pretrain")
+    model, listed = read_params().models["tta"], Path.iterdir
+    names = set()
+    for back in (False, True):
+
+        def in_order(folder: Path, back: bool = back) -> Iterator[Path]:
+            return iter(sorted(listed(folder), reverse=back))
+
+        with started.monkeypatch.context() as patch:
+            patch.setattr(Path, "iterdir", in_order)
+            names.add(module.fingerprint(LAYOUT, model, 1, "cpu"))
+    assert len(names) == 1
+    assert module.fingerprint(LAYOUT, model, 2, "cpu") not in names

@@ -27,6 +27,7 @@ from stages.nbest import nbest
 from stages.settings import settings
 from stages.tasks import tasks
 from tests.imports import ROOT
+from tests.settings import change_settings
 
 LISTS = {
     "u1": {"ref": "a cat", "hyp_1": {"score": -1.0, "text": "a cat"}, "hyp_2": {"score": -2.0, "text": "cat"}}
@@ -272,3 +273,17 @@ def test_what_nobody_put_among_the_sets_is_set_apart(layout: Layout) -> None:
     assert not any(stray.exists() for stray in strays)
     assert (layout.task("documents-similarity", "lee") / MANIFEST).is_file()
     assert (layout.all_tasks / MANIFEST).is_file() and layout.catalogue(layout.tasks("blimp")).is_file()
+
+
+def test_the_catalogue_of_what_is_timed_does_not_change_with_the_order_of_the_settings(
+    layout: Layout, workspace: Path
+) -> None:
+    catalogue = layout.catalogue(layout.all_runtime_inputs)
+    models = list(read_params().models)[:2]
+    written = []
+    for order in (models, models[::-1]):
+        change_settings(workspace / "params.yaml", {"runtime.models": order})
+        settings()
+        written.append(catalogue.read_bytes())
+    assert len(models) == 2 and sorted(read_json(catalogue)) == sorted(models)
+    assert written[0] == written[1]

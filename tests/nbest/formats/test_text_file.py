@@ -84,3 +84,10 @@ def test_what_others_unpack_is_refused_with_their_command(tmp_path: Path) -> Non
     (tmp_path / "lists").write_bytes(b"PK\x03\x040000")
     with pytest.raises(InputError, match="is packed with zip, which is not read; unpack it: unzip"):
         read_bytes(tmp_path / "lists")
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_last_line_without_an_end_has_the_number_behind_the_others(tmp_path: Path, closed: bool) -> None:
+    path = tmp_path / "lists"
+    path.write_text("a\nb\nc")
+    assert [number for number, _ in lines(path, closed)] == [1, 2, 3]

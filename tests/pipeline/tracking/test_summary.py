@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.layout import Layout
+from pipeline.layout import MANIFEST, TOKENIZER, Layout
 from pipeline.params import Params
 from pipeline.settings import read_params
 from pipeline.tracking.runs import outcome_of, row_points, seconds
@@ -24,7 +24,7 @@ from pipeline.tracking.summary import (
     shown,
     stages_of,
 )
-from quartet.files import sha256
+from quartet.files import sha256, write_json
 from quartet.results import Result, write_results
 from tests.settings import change_settings
 
@@ -115,6 +115,14 @@ def test_a_run_lasted_from_the_stages_start_as_long_as_the_stage(params: Params)
     watch.belongs_to("of another record")
     restored = outcome_of(params, "rerank", "tta")
     assert (restored.started, restored.ended) == (None, None)
+
+
+def test_a_run_of_a_tokenizer_has_the_tokenizer_among_its_files(params: Params) -> None:
+    folder = Layout(params.experiment).tokenizer("wordpiece-1k")
+    for name in (MANIFEST, TOKENIZER):
+        write_json(folder / name, {"vocab_size": 5})
+    files = [path for path, _ in outcome_of(params, "tokenizer", "wordpiece-1k").files]
+    assert sorted(files) == [folder / MANIFEST, folder / TOKENIZER]
 
 
 def test_a_model_has_the_rows_of_all_its_readings_and_comes_before_what_is_no_model(params: Params) -> None:
