@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import os
+import subprocess
+import sys
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -302,3 +305,40 @@ def test_the_name_is_the_same_in_every_python(tmp_path: Path) -> None:
     (tmp_path / "varied").mkdir()
     (tmp_path / "varied" / "__init__.py").write_text(VARIED)
     assert code.fingerprint("varied", homes={"varied": tmp_path}) == "99c3eb6c2627fdbb"
+
+
+def test_the_name_is_the_same_in_every_process(package: Path) -> None:
+    """Paths have another order in the sets of each process."""
+    for number in range(6):
+        (package / "quartet" / "rooms" / "data" / f"{number}.yaml").write_text(f"a: {number}\n")
+    script = (
+        "import pathlib, sys; from quartet import code; "
+        "print(code.fingerprint('quartet.work', homes={'quartet': pathlib.Path(sys.argv[1])}))"
+    )
+    names = [
+        subprocess.run(
+            [sys.executable, "-c", script, package],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT / "src")},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in "12"
+    ]
+    assert names == [name(package)] * 2
+
+
+def test_the_hash_of_all_modules_is_the_same_whatever_the_order_of_the_disk(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline.code, "HOMES", {"quartet": package})
+    listed, found = Path.rglob, set()
+    for back in (False, True):
+
+        def in_order(folder: Path, pattern: str, back: bool = back) -> Iterator[Path]:
+            return iter(sorted(listed(folder, pattern), reverse=back))
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "rglob", in_order)
+            found.add(pipeline.code.sources())
+    assert len(found) == 1
