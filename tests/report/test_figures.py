@@ -99,7 +99,7 @@ def test_a_row_is_a_set_of_lists_in_the_order_of_the_report(
     names = [f"lists-{letter}" for letter in "fbeacdgh"]
     curves = {(name, "test", "tta"): [(0.0, 30.0), (1.0, 20.0)] for name in names}
     assert figures.wer_curves(tmp_path / "a.svg", curves, [], facts())
-    assert [axis.get_title().split(",")[0] for axis in drawn[0].axes] == sorted(names)
+    assert [axis.get_title("left").split(",")[0] for axis in drawn[0].axes] == sorted(names)
 
 
 def test_the_panel_of_bleu_leaves_room_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
