@@ -93,7 +93,7 @@ MISTAKES = {
         "layerz: 3",
         "models.unilm.layerz: unknown key; the nearest known key is 'layers'",
     ),
-    "deep unknown key": ("{steps: 1600", "{stepz: 600", "models.unilm.training.stepz: unknown key"),
+    "deep unknown key": ("{steps: 2200", "{stepz: 600", "models.unilm.training.stepz: unknown key"),
     "unknown section": ("runtime:", "runtimes:", "runtimes: unknown key; the nearest known key is 'runtime'"),
     "unlike any key": ("layers: 2", "qqq: 3", "models.unilm.qqq: unknown key; the known keys are"),
     "missing key": ("    layers: 2\n", "", "models.unilm.layers: missing"),
@@ -121,13 +121,13 @@ MISTAKES = {
     ),
     "impossible combination": ("heads: 4", "heads: 5", "models.unilm: heads must divide dim"),
     "a setting of another objective": (
-        "training: {steps: 1600,",
-        "training: {mask_probability: 0.2, steps: 1600,",
+        "training: {steps: 2200,",
+        "training: {mask_probability: 0.2, steps: 2200,",
         "models.unilm: training.mask_probability means nothing for objective clm",
     ),
     "more parts than rows": (
-        "{steps: 1600,",
-        "{accumulate: 13, steps: 1600,",
+        "{steps: 2200,",
+        "{accumulate: 13, steps: 2200,",
         "accumulate 13 parts are more than",
     ),
     "unknown word": (
