@@ -332,8 +332,8 @@ def test_numbers_are_read_as_dvc_reads_them(tmp_path: Path) -> None:
     from dvc.utils.serialize import load_yaml
 
     (tmp_path / "params.yaml").write_text(SAMPLE.replace("1.5e-3", "3e-4"), encoding="utf-8")
-    seen = load_yaml(tmp_path / "params.yaml")["models"]["tta"]["training"]["learning_rate"]
-    assert seen == read_params(tmp_path / "params.yaml").models["tta"].training.learning_rate == 3e-4
+    seen = load_yaml(tmp_path / "params.yaml")["models"]["unilm"]["training"]["learning_rate"]
+    assert seen == read_params(tmp_path / "params.yaml").models["unilm"].training.learning_rate == 3e-4
 
 
 def test_an_unknown_entry_names_the_nearest() -> None:
