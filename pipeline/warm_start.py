@@ -26,6 +26,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import TextIO
 
 #: The socket on which the process listens: `make repro` sets it for its commands of DVC.
@@ -87,9 +88,14 @@ def hand_over() -> None:
         answer = _ask(connection, address, sys.orig_argv, environment, (0, 1, 2))
         if answer is None:
             return
+
+        def pass_on(number: int, frame: FrameType | None) -> None:
+            with suppress(OSError):  # the fork has ended: its code is on the way
+                connection.sendall(bytes([number]))
+
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         for one in PASSED_ON:
-            signal.signal(one, lambda number, frame: connection.sendall(bytes([number])))
+            signal.signal(one, pass_on)
         code = _code(answer)
     if code < 0:
         with suppress(OSError):  # SIGKILL has no other way
@@ -192,12 +198,17 @@ class Forks:
         if wanted is None:
             connection.close()
             return None
-        number = os.fork()
-        if not number:
+        number = None
+        with suppress(OSError):  # no memory or no process is left for one
+            number = os.fork()
+        if number == 0:
             self._leave(connection)
             return wanted
         for file in wanted.files:
             os.close(file)
+        if number is None:
+            connection.close()
+            return None
         end = os.pidfd_open(number)
         self._forks[number] = end, connection
         self._events.register(end, selectors.EVENT_READ, lambda: self._ended(number))

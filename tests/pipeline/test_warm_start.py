@@ -169,6 +169,23 @@ def test_where_nobody_forks_a_process_starts_by_itself(folder: Path) -> None:
     assert python("scripts.show", "4", environment=environment).returncode == 4
 
 
+def test_where_no_fork_can_be_made_a_process_starts_by_itself(folder: Path) -> None:
+    refuses = (
+        "import os, sys\nfrom pipeline import warm_start\n"
+        "def refused():\n    raise BlockingIOError(11, 'no process is left')\n"
+        "os.fork = refused\nwarm_start.main(sys.argv[1])\n"
+    )
+    address = str(Path(tempfile.mkdtemp(prefix="quartet-")) / "socket")
+    with subprocess.Popen([sys.executable, "-c", refuses, address], stdin=subprocess.PIPE) as refusing:
+        while not Path(address).exists():
+            time.sleep(0.01)
+        environment = {**os.environ, WARM_START: address}
+        for _ in range(2):  # and goes on
+            assert json.loads(python("scripts.show", environment=environment).stdout)["parent"] == os.getpid()
+        refusing.terminate()
+    shutil.rmtree(Path(address).parent)
+
+
 def test_where_temporary_folders_have_long_names_nothing_forks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
