@@ -159,9 +159,7 @@ def _repro(name: str, jobs: str) -> None:
     for stage in changed:
         print(f"{stage}: its files have changed")
         side_by_side.dvc("repro", "--single-item", "--force", stage)
-    if most > 1:
-        side_by_side.run(most)
-    side_by_side.dvc("repro")
+    side_by_side.repro(most)
     keep_lock(layout)
     print(f"report      {layout.report / 'README.md'}")
     print(f"MLflow UI   make ui   (or: mlflow ui --backend-store-uri {shown_uri()} --host 127.0.0.1)")

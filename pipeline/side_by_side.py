@@ -1,8 +1,8 @@
-"""Stages that do not wait for each other run side by side: what `make repro` does before its `dvc repro`.
+"""`dvc repro` with stages side by side: what `make repro` runs.
 
 DVC runs one stage after the other, but several of its commands may run at once. Here each stage that has something to
-do gets a ``dvc repro --single-item`` of its own, as soon as those that it waits for are done. Results do not depend on
-it: every stage computes with the threads that params.yaml says.
+do gets a ``dvc repro --single-item`` of its own, as soon as those that it waits for are done; ``dvc repro`` then does
+the rest. Results do not depend on it: every stage computes with the threads that params.yaml says.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from graphlib import TopologicalSorter
-from types import FrameType
+from pathlib import Path
+from types import FrameType, MappingProxyType
+from typing import TextIO
 
 import psutil
 
@@ -35,6 +38,8 @@ MEMORY = 2 * 2**30
 EDGE = re.compile(r'^"(.+)" -> "(.+)";$', re.MULTILINE)
 #: They are the settings that the others depend on, and take a second.
 FIRST = ("code", "settings")
+#: No variables of the environment.
+NONE: Mapping[str, str] = MappingProxyType({})
 
 
 def jobs(params: Params, wanted: str = "") -> int:
@@ -60,36 +65,47 @@ def jobs(params: Params, wanted: str = "") -> int:
     return max(1, min(cores // (params.threads * params.trainer.devices), fit))
 
 
-def dvc(*arguments: str) -> None:
-    """Run a command of DVC; where it fails, leave with its code."""
-    _leave_on(_run(*arguments).returncode)
+def dvc(*arguments: str, variables: Mapping[str, str] = NONE) -> None:
+    """Run a command of DVC; where it fails, leave with its code.
 
-
-def run(most: int) -> None:
-    """Bring the stages up to date that may run beside others; where one fails, let those that run end, and leave.
-
-    What must run alone, and all that waits for it, is left to ``dvc repro``.
+    Args:
+        variables: of the environment, beside those of this process.
     """
-    changed = _changed()
-    if changed.intersection(FIRST):
-        dvc("repro", FIRST[-1])
-        changed = _changed()
+    _leave_on(_run(*arguments, variables=variables))
+
+
+def repro(most: int) -> None:
+    """Bring everything up to date, at most so many stages at once; where one fails, let those that run end, and leave.
+
+    What must run alone, and all that waits for it, comes last.
+    """
+    changed = _changed() if most > 1 else set()
     if not changed:
+        dvc("repro")
         return
-    waits_for = stages_to_run(changed, EDGE.findall(_said("dag", "--dot")))
+    running: dict[Future[int], str] = {}
+    with warm_start.server() as (forking, variables), _stopped_by_sigterm(running, forking):
+        if changed.intersection(FIRST):
+            dvc("repro", FIRST[-1], variables=variables)
+            changed = _changed(variables)
+        if changed:
+            _side_by_side(most, changed, running, variables)
+        dvc("repro", variables=variables)
+
+
+def _side_by_side(
+    most: int, changed: set[str], running: dict[Future[int], str], variables: Mapping[str, str]
+) -> None:
+    """Run what changed, and what waits for it, but for what must run alone; `running` is kept up to date."""
+    waits_for = stages_to_run(changed, EDGE.findall(_said("dag", "--dot", variables=variables)))
     order = TopologicalSorter(waits_for)
     order.prepare()
     behind = {stage: len(_after(stage, waits_for)) for stage in waits_for}
     ready: list[str] = []
-    running: dict[Future[int], str] = {}
     failed: dict[str, int] = {}
     begun = 0
     settings = PARAMS.read_bytes()
-    with (
-        warm_start.server() as (forking, variables),
-        ThreadPoolExecutor(most) as pool,
-        _stopped_by_sigterm(running, forking),
-    ):
+    with ThreadPoolExecutor(most) as pool:
         while (order.is_active() and not failed) or running:
             ready += order.get_ready()
             ready.sort(key=lambda stage: -behind[stage])  # what most others wait for comes first
@@ -138,7 +154,8 @@ def _stopped_by_sigterm(running: Mapping[Future[int], str], forking: int) -> Ite
     try:
         yield
     except KeyboardInterrupt:
-        say(f"interrupted; waiting for {', '.join(running.values())}")
+        if running:
+            say(f"interrupted; waiting for {', '.join(running.values())}")
         raise
     finally:
         signal.signal(signal.SIGTERM, before)
@@ -172,45 +189,37 @@ def _after(stage: str, waits_for: dict[str, set[str]]) -> set[str]:
     return found
 
 
-def _changed() -> set[str]:
-    return set(json.loads(_said("status", "--json")))
+def _changed(variables: Mapping[str, str] = NONE) -> set[str]:
+    return set(json.loads(_said("status", "--json", variables=variables)))
 
 
-def _said(*arguments: str) -> str:
+def _said(*arguments: str, variables: Mapping[str, str]) -> str:
     """What a command of DVC prints; where it fails, leave with its code."""
-    done = _run(*arguments, stdout=subprocess.PIPE)
-    _leave_on(done.returncode)
-    return done.stdout
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
+        _leave_on(_run(*arguments, stdout=said, variables=variables))
+        said.seek(0)
+        return said.read()
 
 
 def _repro_alone(stage: str, variables: Mapping[str, str]) -> int:
-    """Run one stage, with these variables of the environment; the code of its end.
+    """Run one stage; the code of its end.
 
     What DVC says on stdout would stand there for every stage; errors and what stages say are on stderr. Of several bars
     on one terminal none could be read: they are lines.
     """
-    arguments = ("--wait-for-lock", "repro", "--single-item", stage)
-    environment = _environment({"TERM": "dumb", **variables})
-    code = warm_start.run("dvc", *arguments, environment=environment)
+    with Path(os.devnull).open("w", encoding="utf-8") as away:
+        arguments = ("--wait-for-lock", "repro", "--single-item", stage)
+        return _run(*arguments, stdout=away, variables={"TERM": "dumb", **variables})
+
+
+def _run(*arguments: str, stdout: TextIO | None = None, variables: Mapping[str, str]) -> int:
+    """Run a command of DVC, in a fork where there are any; the code of its end."""
+    environment = {**os.environ, REPRO: str(os.getpid()), **variables}
+    code = warm_start.run("dvc", *arguments, environment=environment, stdout=stdout)
     if code is None:
-        code = _run(*arguments, stdout=subprocess.DEVNULL, environment=environment).returncode
+        command = [sys.executable, "-m", "dvc", *arguments]
+        code = subprocess.run(command, check=False, stdout=stdout, env=environment).returncode
     return code
-
-
-def _run(
-    *arguments: str, stdout: int | None = None, environment: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "dvc", *arguments],
-        check=False,
-        stdout=stdout,
-        text=True,
-        env=_environment({}) if environment is None else environment,
-    )
-
-
-def _environment(variables: Mapping[str, str]) -> dict[str, str]:
-    return {**os.environ, REPRO: str(os.getpid()), **variables}
 
 
 def _leave_on(code: int) -> None:

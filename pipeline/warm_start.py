@@ -104,15 +104,24 @@ def hand_over() -> None:
     os._exit(code)
 
 
-def run(*command: str, environment: Mapping[str, str]) -> int | None:
-    """Run ``python -m`` in a fork, its stdout away; the code of its end, or None where there is nobody to fork."""
+def run(*command: str, environment: Mapping[str, str], stdout: TextIO | None = None) -> int | None:
+    """Run ``python -m`` in a fork; the code of its end, or None where there is nobody to fork.
+
+    The fork ends before this process does, by Ctrl-C, which reaches both, or by whoever ends this one.
+    """
     address = environment.get(WARM_START, "")
     if not address:
         return None
-    with socket.socket(socket.AF_UNIX) as connection, Path(os.devnull).open("wb") as away:
-        files = (0, away.fileno(), 2)
+    files = (0, 1 if stdout is None else stdout.fileno(), 2)
+    with socket.socket(socket.AF_UNIX) as connection:
         answer = _ask(connection, address, [sys.executable, "-m", *command], environment, files)
-        return None if answer is None else _code(answer)
+        if answer is None:
+            return None
+        try:
+            return _code(answer)
+        except (KeyboardInterrupt, SystemExit):
+            _code(answer)
+            raise
 
 
 def _ask(

@@ -101,12 +101,12 @@ def test_the_run_of_a_preset_is_kept_with_its_report(
     assert "make ui" in said
 
 
-def test_stages_run_side_by_side_before_the_rest(
+def test_as_many_stages_run_side_by_side_as_are_asked_for(
     folder: Path, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(side_by_side, "run", lambda most: commands.append(["side by side", str(most)]))
+    monkeypatch.setattr(side_by_side, "repro", lambda most: commands.append(["side by side", str(most)]))
     preset.repro("", "3")
-    assert commands == [["side by side", "3"], ["-m", "dvc", "repro"]]
+    assert commands == [["side by side", "3"]]
 
 
 def test_a_second_one_in_the_same_folder_does_nothing(folder: Path, commands: list[list[str]]) -> None:

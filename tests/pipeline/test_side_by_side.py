@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import psutil
 import pytest
@@ -127,16 +127,17 @@ class Dvc:
         arguments = command[3:]
         self.commands.append(arguments)
         if arguments[0] == "status":
-            return subprocess.CompletedProcess(command, 0, json.dumps({one: [] for one in self.changed}))
-        if arguments[0] == "dag":
+            options["stdout"].write(json.dumps({one: [] for one in self.changed}))
+        elif arguments[0] == "dag":
             nodes = "".join(f'"{one}";\n' for one in ("code", "settings", "encode"))
             edges = "".join(f'"{before}" -> "{after}";\n' for before, after in EDGES)
-            return subprocess.CompletedProcess(command, 0, f"strict digraph {{\n{nodes}{edges}}}\n")
-        if arguments == ["repro", "settings"]:
+            options["stdout"].write(f"strict digraph {{\n{nodes}{edges}}}\n")
+        elif arguments == ["repro", "settings"]:
             self.changed -= {"code", "settings"}
-            return subprocess.CompletedProcess(command, 0)
-        self.options.append(options)
-        return subprocess.CompletedProcess(command, self.stage(arguments[-1]))
+        elif arguments != ["repro"]:
+            self.options.append(options)
+            return subprocess.CompletedProcess(command, self.stage(arguments[-1]))
+        return subprocess.CompletedProcess(command, 0)
 
     def stage(self, name: str) -> int:
         with self._lock:
@@ -159,7 +160,7 @@ def run(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Dvc]:
         monkeypatch.chdir(workspace)
         monkeypatch.setattr(subprocess, "run", dvc)
         monkeypatch.setattr(warm_start, "server", lambda: nullcontext((0, {})))
-        side_by_side.run(most)
+        side_by_side.repro(most)
         return dvc
 
     return run
@@ -172,8 +173,8 @@ def test_stages_are_run_by_forks_where_there_are_any(
     dvc = Dvc({"encode", "pretrain@b"}, "pretrain@b")
     forked = []
 
-    def fork(*command: str, environment: Mapping[str, str]) -> int | None:
-        if command[-1] == "encode":
+    def fork(*command: str, environment: Mapping[str, str], stdout: TextIO | None) -> int | None:
+        if "--single-item" not in command or command[-1] == "encode":
             return None  # nobody listens yet
         forked.append(command)
         assert environment[WARM_START] == "there"
@@ -184,7 +185,7 @@ def test_stages_are_run_by_forks_where_there_are_any(
     monkeypatch.setattr(warm_start, "server", lambda: nullcontext((0, {WARM_START: "there"})))
     monkeypatch.setattr(warm_start, "run", fork)
     with pytest.raises(SystemExit) as left:
-        side_by_side.run(2)
+        side_by_side.repro(2)
     assert left.value.code == 7
     assert {command[:-1] for command in forked} == {("dvc", "--wait-for-lock", "repro", "--single-item")}
     assert {command[-1] for command in forked} == set(dvc.ran) - {"encode"} >= {"pretrain@a", "pretrain@b"}
@@ -203,6 +204,7 @@ def test_two_models_are_trained_at_once_and_an_evaluation_waits_for_its_own(
         ["status", "--json"],
         ["dag", "--dot"],
     ]
+    assert dvc.commands[-1] == ["repro"], "what must run alone"
     assert dvc.ran[0] == "encode"
     assert dvc.ran[1] == "pretrain@a", "most wait for it"
     assert sorted(dvc.ran) == ["encode", "ngram", "pretrain@a", "pretrain@b", "rerank@a"]
@@ -211,7 +213,8 @@ def test_two_models_are_trained_at_once_and_an_evaluation_waits_for_its_own(
 
 
 def test_nothing_runs_where_nothing_changed(run: Callable[..., Dvc]) -> None:
-    assert run(Dvc(set())).commands == [["status", "--json"]]
+    assert run(Dvc(set())).commands == [["status", "--json"], ["repro"]]
+    assert run(Dvc({"encode"}), 1).commands == [["repro"]], "DVC alone runs one after the other"
     assert run(Dvc({"runtime"})).ran == [], "it runs alone"
 
 
@@ -254,16 +257,16 @@ def test_a_failure_after_an_edit_of_the_settings_says_so(
 def test_a_stage_waits_for_dvcs_lock_and_says_what_it_says_alone(run: Callable[..., Dvc]) -> None:
     """Its errors and its own lines are on stderr; a moving bar would be torn by the lines of others."""
     dvc = run(Dvc({"rerank@a"}))
-    assert dvc.commands[-1] == ["--wait-for-lock", "repro", "--single-item", "rerank@a"]
-    assert dvc.options[0]["stdout"] == subprocess.DEVNULL
+    assert dvc.commands[-2] == ["--wait-for-lock", "repro", "--single-item", "rerank@a"]
+    assert dvc.options[0]["stdout"].name == os.devnull
     assert "stderr" not in dvc.options[0]
     assert dvc.options[0]["env"]["TERM"] == "dumb"
 
 
 def test_what_dvc_itself_refuses_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 251, ""))
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 251))
     with pytest.raises(SystemExit) as left:
-        side_by_side.run(2)
+        side_by_side.repro(2)
     assert left.value.code == 251
 
 

@@ -45,7 +45,11 @@ if sys.argv[1] == "handles":
     signal.signal(signal.SIGTERM, stop)
 pathlib.Path("process.new").write_text(str(os.getpid()))
 pathlib.Path("process.new").rename("process")
-time.sleep(60)
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    time.sleep(0.5)
+    pathlib.Path("ended").touch()
 """
 
 
@@ -222,15 +226,36 @@ def test_it_waits_for_its_forks_where_who_started_it_is_killed_and_forks_no_more
     shutil.rmtree(Path(address).parent)  # nobody else does, where who started it was killed
 
 
-def test_a_command_in_a_fork_has_its_code_and_says_nothing(
+def test_a_command_in_a_fork_has_its_code_and_says_it_where_it_should(
     folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(folder)
     with forking() as (_, environment):
-        assert warm_start.run("scripts.show", "5", environment=environment) == 5
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert err == "said\n"
+        with Path("file").open("w", encoding="utf-8") as file:
+            assert warm_start.run("scripts.show", "5", environment=environment, stdout=file) == 5
+        assert capfd.readouterr() == ("", "said\n")
+        assert warm_start.run("scripts.show", "6", environment=environment) == 6
+    assert json.loads(Path("file").read_text())["argv"][1:] == ["5"]
+    assert json.loads(capfd.readouterr().out)["argv"][1:] == ["6"]
+
+
+def test_who_is_interrupted_ends_after_its_fork(folder: Path) -> None:
+    """Ctrl-C reaches both: the fork takes a while to end, and its end is waited for."""
+    waits = (
+        "import os\nfrom pipeline import warm_start\n"
+        "warm_start.run('scripts.wait', 'takes-its-time', environment=os.environ)\n"
+    )
+    with forking() as (_, environment):
+        command = [sys.executable, "-c", waits]
+        with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+            while not Path("process").exists():
+                time.sleep(0.01)
+            fork = psutil.Process(int(Path("process").read_text()))
+            for one in (process.pid, fork.pid):
+                os.kill(one, signal.SIGINT)
+            assert "KeyboardInterrupt" in process.communicate(timeout=30)[1]
+            assert Path("ended").exists()
+        assert gone(fork)
 
 
 def test_a_fork_was_started_when_the_process_was_that_it_stands_in_for(

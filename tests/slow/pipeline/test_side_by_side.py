@@ -41,7 +41,7 @@ RUN = """
 from pipeline import side_by_side
 from pipeline.repair_dvc_files import repair_dvc_files
 repair_dvc_files()
-side_by_side.run(2)
+side_by_side.repro(2)
 """
 
 
@@ -59,7 +59,7 @@ def server():
             time.sleep(0.01)
         yield number, variables
 warm_start.server = server
-side_by_side.run(2)
+side_by_side.repro(2)
 """
 #: A stage as those in stages/: it says who started it, and who DVC is for it.
 STAGE = """
@@ -98,13 +98,13 @@ def side_by_side() -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
 
 
-def test_two_stages_run_at_once_and_dvc_finds_nothing_left_but_what_runs_alone(folder: Path) -> None:
+def test_two_stages_run_at_once_and_what_runs_alone_comes_last(folder: Path) -> None:
     done = side_by_side()
     assert done.returncode == 0, done.stderr
     assert (folder / "rows.txt").read_text() == "herehere"
-    assert not (folder / "time.txt").exists()
-    again = dvc("repro").stdout
-    assert [name for name in STAGES if f"Running stage '{name.replace('@', '-')}'" in again] == ["runtime"]
+    ran = [name for name in STAGES if f"Running stage '{name.replace('@', '-')}'" in done.stdout]
+    assert ran == ["settings", "runtime"], "by a command of DVC that runs nothing beside it"
+    assert (folder / "time.txt").exists()
     assert dvc("status").stdout.strip() == "Data and pipelines are up to date."
     locked = yaml.safe_load((folder / "dvc.lock").read_text())["stages"]
     assert set(locked) == {name.replace("@", "-") for name in STAGES}
@@ -175,13 +175,18 @@ def test_dvc_and_its_stages_are_forks_that_know_who_started_them(forked: Path) -
     assert dvc("status", "pretrain-a", "pretrain-b").stdout.strip() == "Data and pipelines are up to date."
 
 
-def test_sigterm_ends_forks_too(forked: Path) -> None:
+@pytest.mark.parametrize("where", ["beside another", "alone"])
+def test_sigterm_ends_forks_too(where: str, forked: Path) -> None:
     path = forked / "dvc.yaml"
     text = path.read_text()
-    path.write_text(text.replace("a.txt 0", "a.txt 60"))
+    stays, made = {
+        "beside another": (text.replace("a.txt 0", "a.txt 60"), "a.txt"),
+        "alone": (text.replace("date > time.txt", "python -m scripts.stage time.txt 60"), "time.txt"),
+    }[where]
+    path.write_text(stays)
     running = subprocess.Popen([sys.executable, "-c", FORK], stderr=subprocess.DEVNULL)
     for _ in range(600):
-        if (forked / "a.txt").exists():
+        if (forked / made).exists():
             break
         time.sleep(0.1)
     below = psutil.Process(running.pid).children(recursive=True)
