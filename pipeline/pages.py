@@ -7,15 +7,16 @@ For reports whose run is not at hand, after a change of how they are written: no
 
 from __future__ import annotations
 
-import dataclasses
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from pipeline.run import main
 from quartet.files import atomic_path
+from quartet.report.cells import Cells
 from quartet.report.facts import RunFacts, read_facts
 from quartet.report.html.page import pages
+from quartet.report.run_report import Report
 from quartet.report.tables import ReportDocument, document, readme, times
 from quartet.results import Result, read_results
 
@@ -33,24 +34,16 @@ def write_pages(folder: Path, whole: ReportDocument, pictures: Path) -> None:
 
 def write_times(folder: Path, rows: Iterable[Result], facts: RunFacts) -> None:
     """The pages of the times of a report; their pictures stand within the pages alone."""
-    from quartet.report import overview, runtime_figure
+    from quartet.report import figures
+    from quartet.report.drawing import PictureData
 
     rows = list(rows)
     with tempfile.TemporaryDirectory() as kept:
-        place = Path(kept)
-        drawn = {
-            "runtime": runtime_figure.bidirectional(place / "runtime.svg", rows, facts),
-            "runtime-cuda": runtime_figure.bidirectional(place / "runtime-cuda.svg", rows, facts, "cuda"),
-            "runtime-causal": runtime_figure.one_pass(place / "runtime-causal.svg", rows, facts),
-            "overview-times": overview.draw_times(place / "overview-times.svg", rows, facts),
-        }
-        pictures = dataclasses.replace(
-            facts, figures={name: f"{name}.svg" for name, done in drawn.items() if done}
-        )
-        whole = times(rows, pictures)
-        for name, text in {"README.md": readme(times(rows, facts)), **pages(whole, place)}.items():
-            with atomic_path(folder / name) as temporary:
-                temporary.write_text(text, encoding="utf-8")
+        drawn = figures.draw(Path(kept), PictureData(report=Report(Cells(rows), facts)), timed=True)
+        texts = {"README.md": readme(times(rows, facts)), **pages(times(rows, facts, drawn), Path(kept))}
+    for name, text in texts.items():
+        with atomic_path(folder / name) as temporary:
+            temporary.write_text(text, encoding="utf-8")
 
 
 def remake(folder: Path) -> None:
@@ -60,9 +53,8 @@ def remake(folder: Path) -> None:
         InputError: results.jsonl or facts.json is absent or broken.
     """
     facts = read_facts(folder / "facts.json")
-    figures = {path.stem: f"figures/{path.name}" for path in sorted((folder / "figures").glob("*.svg"))}
-    whole = document(read_results(folder / "results.jsonl"), dataclasses.replace(facts, figures=figures))
-    write_pages(folder, whole, folder)
+    drawn = {path.stem: f"figures/{path.name}" for path in sorted((folder / "figures").glob("*.svg"))}
+    write_pages(folder, document(read_results(folder / "results.jsonl"), facts, drawn), folder)
     timings = folder / "times" / "timings.jsonl"
     if timings.is_file():
         write_times(timings.parent, read_results(timings), facts)

@@ -32,12 +32,11 @@ from quartet.report.papers.segatron import INPUT_LENGTH, TOKENS
 from quartet.results import Result
 
 
-def gather(params: Params, layout: Layout, device: str, figures: dict[str, str]) -> RunFacts:
+def gather(params: Params, layout: Layout, device: str) -> RunFacts:
     """Facts of everything that params.yaml names.
 
     Args:
         device: what trained the models, in words.
-        figures: pictures to show, by section.
 
     Raises:
         InputError: a manifest is absent or broken.
@@ -53,7 +52,6 @@ def gather(params: Params, layout: Layout, device: str, figures: dict[str, str])
         pretrained=tuple(_pretrained(layout, name) for name in params.pretrained),
         absent=tuple(_absent(params, layout)),
         ngrams=tuple(params.ngrams),
-        figures=figures,
     )
 
 

@@ -7,7 +7,6 @@ import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 
 from pipeline import pages
@@ -29,10 +28,12 @@ from pipeline.tracking.progress import say
 from pipeline.tracking.stage import read_timings, stage_run, timings
 from quartet.errors import InputError
 from quartet.files import TEMPORARY, atomic_dir, sha256, write_json
-from quartet.report import figures, overview
-from quartet.report.facts import RunFacts, facts_json
-from quartet.report.figures import attention_maps
+from quartet.report import figures
+from quartet.report.cells import Cells
+from quartet.report.drawing import PictureData
+from quartet.report.facts import facts_json
 from quartet.report.numbers import listing
+from quartet.report.run_report import Report
 from quartet.report.tables import document
 from quartet.results import EvaluatedSystem, Measure, Result, write_results
 from quartet.tasks.attention.maps import read_article
@@ -76,16 +77,19 @@ def write_report(params: Params, layout: Layout, found: list[Result], place: Pat
     write_results(place / "results.jsonl", found)
     with atomic_dir(place / "metrics") as folder:
         write_metrics(folder, dvc_metrics(found))
-    facts = gather(params, layout, device, {})
+    facts = gather(params, layout, device)
+    training, weights = curves(params, layout)
     with atomic_dir(place / "plots") as folder:
-        training, weights = curves(params, layout)
         write_table(folder / "validation.csv", validation_plot(training, facts))
         write_table(folder / "weights.csv", weights_plot(weights))
         write_table(folder / "input-lengths.csv", input_lengths_plot(found))
     with atomic_dir(place / "figures") as folder:
-        pictures = draw(folder, params, layout, found, facts)
+        maps = {name: read_article(layout.attention(name)) for name in params.evaluate["attention"]}
+        data = PictureData(report=Report(Cells(found), facts), training=training, weights=weights, maps=maps)
+        drawn = figures.draw(folder, data)
+    pictures = {name: f"figures/{file}" for name, file in drawn.items()}
     (place / "facts.json").write_text(facts_json(facts), encoding="utf-8")
-    pages.write_pages(place, document(found, replace(facts, figures=pictures)), place)
+    pages.write_pages(place, document(found, facts, pictures), place)
 
 
 def write_times(params: Params, layout: Layout, found: list[Result], place: Path) -> None:
@@ -93,7 +97,7 @@ def write_times(params: Params, layout: Layout, found: list[Result], place: Path
     timed, took = timings(layout), durations(params, layout)
     place.mkdir(parents=True, exist_ok=True)
     write_results(place / "timings.jsonl", [*timed, *took])
-    facts = gather(params, layout, computed_on([*took, *found], params.models), {})
+    facts = gather(params, layout, computed_on([*took, *found], params.models))
     pages.write_times(place, [*timed, *took], facts)
 
 
@@ -141,24 +145,6 @@ def curves(params: Params, layout: Layout) -> tuple[dict[str, Curve], dict[tuple
             place = row["list"], row["split"], row["system"]
             weights[place].append((float(row["weight"]), float(row["value"])))
     return training, weights
-
-
-def draw(
-    folder: Path, params: Params, layout: Layout, found: list[Result], facts: RunFacts
-) -> dict[str, str]:
-    """Draw what there is to draw; section or place on the first screen -> the picture's path from the README."""
-    training, wer = curves(params, layout)
-    drawn = {
-        "training": figures.training_curves(folder / "training.svg", training, facts),
-        "rerank": figures.wer_curves(folder / "rerank.svg", wer, found, facts),
-        "sts": figures.sts_bars(folder / "sts.svg", found, facts),
-        "attention": attention_maps(
-            folder / "attention.svg",
-            {name: read_article(layout.attention(name)) for name in params.evaluate["attention"]},
-        ),
-    }
-    drawn |= overview.draw(folder, training, wer, found, facts)
-    return {section: f"figures/{section}.svg" for section, done in drawn.items() if done}
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:

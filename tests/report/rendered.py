@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
 
 from quartet.report.cells import Cells
+from quartet.report.drawing import PictureData, style
 from quartet.report.facts import RunFacts
+from quartet.report.figures import PLOTS
 from quartet.report.findings import sentences
 from quartet.report.run_report import Report
 from quartet.report.spec import sections
 from quartet.report.table_renderer import section_body
-from quartet.report.tables import document
+from quartet.report.tables import NO_PICTURES, document
 from quartet.results import Result
+from quartet.tasks.attention.maps import DocumentAttention
 from tests.report.synthetic import facts
 
 
-def markdown(rows: Iterable[Result], known: RunFacts) -> str:
+def markdown(rows: Iterable[Result], known: RunFacts, pictures: Mapping[str, str] = NO_PICTURES) -> str:
     """Everything that the pages hold, before it is HTML."""
-    whole = document(rows, known)
+    whole = document(rows, known, pictures)
     chapters = (whole.claims, whole.findings, *whole.sections, whole.papers, *whole.end)
     return "\n".join([*whole.run, *(line for one in chapters for line in one.markdown())]) + "\n"
 
@@ -54,3 +61,26 @@ def verdicts(rows: list[Result], table: str, known: RunFacts | None = None) -> l
 def part(sentence: str, words: str) -> str:
     """The part of a finding after a verdict's words, up to the next verdict; "" where it passes none."""
     return sentence.partition(words)[2].partition(";")[0]
+
+
+def picture_data(rows: Iterable[Result], known: RunFacts | None = None, **curves: Any) -> PictureData:
+    """What pictures are drawn from; `curves` are the other fields."""
+    return PictureData(report=Report(Cells(rows), known or facts()), **curves)
+
+
+def picture(name: str, data: PictureData) -> Figure | None:
+    """A picture of a section by its name."""
+    found = ((table, one.pictures[name]) for table, one in sections().items() if name in one.pictures)
+    ((table, spec),) = found
+    with style():
+        return PLOTS[spec.plot](data, table, spec)
+
+
+def article() -> DocumentAttention:
+    """Two paragraphs, three sentences, six tokens; a causal model with attention of two layers."""
+    weights = np.tril(np.ones((6, 6)))
+    weights /= weights.sum(axis=1, keepdims=True)
+    places = np.arange(6)
+    return DocumentAttention(
+        "one", places // 2, places // 4, np.ones(6, dtype=bool), weights > 0, {1: weights, 3: weights}
+    )

@@ -37,7 +37,7 @@ SHARES = ("own-sentence", "own-paragraph", "itself", "before", "specials")
 LENGTHS = {"0-5": 30, "6-10": 60, "21-": 16}
 
 
-def facts(seeds: tuple[int, ...] = (1,), figures: dict[str, str] | None = None) -> RunFacts:
+def facts(seeds: tuple[int, ...] = (1,)) -> RunFacts:
     """What the sample might say of itself."""
     models = tuple(
         ModelFacts(
@@ -79,7 +79,6 @@ def facts(seeds: tuple[int, ...] = (1,), figures: dict[str, str] | None = None) 
             ),
         ),
         models=models,
-        figures=figures or {},
     )
 
 

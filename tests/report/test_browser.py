@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from quartet.report.html.page import pages
-from quartet.report.tables import document
 from tests.committed import committed
 from tests.report.synthetic import results
 from tests.report.test_html import drawn
@@ -122,7 +121,7 @@ def browser() -> Iterator[Browser]:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The two pages of the invented run, with parts on the second."""
     folder = tmp_path_factory.mktemp("pages")
-    for name, text in pages(document(results(), drawn(folder)), folder).items():
+    for name, text in pages(drawn(folder, results()), folder).items():
         (folder / name).write_text(text, encoding="utf-8")
     return folder
 

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from quartet.report import figures, overview
-from quartet.report.facts import RunFacts
+from quartet.report.figures import draw
 from quartet.report.html.page import pages
 from quartet.report.html.pictures import inline
 from quartet.report.html.render import HtmlWriter
-from quartet.report.tables import INDEX, document
+from quartet.report.tables import INDEX, ReportDocument, document
+from quartet.results import Result
+from tests.report.rendered import picture_data
 from tests.report.synthetic import facts, loss_curves, results, row, wer_curves
 
 #: Elements of HTML without an end.
@@ -50,22 +51,16 @@ class Elements(HTMLParser):
         return (attributes for name, attributes, _ in self.found if name == tag)
 
 
-def drawn(folder: Path) -> RunFacts:
-    """Facts with the pictures of the invented run."""
-    (folder / "figures").mkdir()
-    done = {
-        "sts": figures.sts_bars(folder / "figures" / "sts.svg", results(), facts()),
-        "training": figures.training_curves(folder / "figures" / "training.svg", loss_curves(), facts()),
-        **overview.draw(folder / "figures", loss_curves(), wer_curves(), results(), facts()),
-    }
-    return facts(figures={name: f"figures/{name}.svg" for name, there in done.items() if there})
+def drawn(folder: Path, rows: list[Result]) -> ReportDocument:
+    """A document of the invented run with its pictures, which are drawn in the folder."""
+    data = picture_data(rows, training=loss_curves(), weights=wer_curves())
+    return document(rows, facts(), draw(folder, data))
 
 
 @pytest.fixture(scope="module")
 def text(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("page")
-    known = drawn(folder)
-    return pages(document(results(), known), folder, most=10**7)[INDEX]
+    return pages(drawn(folder, results()), folder, most=10**7)[INDEX]
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +73,7 @@ def test_every_element_is_closed(elements: Elements) -> None:
 
 
 def test_the_same_rows_give_the_same_bytes(text: str, tmp_path: Path) -> None:
-    known = drawn(tmp_path)
-    assert pages(document(results()[::-1], known), tmp_path, most=10**7)[INDEX] == text
+    assert pages(drawn(tmp_path, results()[::-1]), tmp_path, most=10**7)[INDEX] == text
 
 
 def test_nothing_is_fetched(text: str, elements: Elements) -> None:
@@ -95,7 +89,7 @@ def test_nothing_is_fetched(text: str, elements: Elements) -> None:
 def test_what_is_too_long_is_on_the_second_page_and_every_link_finds_it(
     text: str, elements: Elements, tmp_path: Path
 ) -> None:
-    whole = document(results(), drawn(tmp_path))
+    whole = drawn(tmp_path, results())
     most = len(text.encode()) * 2 // 3
     both = pages(whole, tmp_path, most)
     assert len(both[INDEX].encode()) < most
@@ -135,7 +129,7 @@ def test_every_table_has_a_caption_heads_and_a_box_that_scrolls(elements: Elemen
 
 def test_every_picture_says_what_it_shows(elements: Elements) -> None:
     pictures = [attributes for tag, attributes, around in elements.found if tag == "svg"]
-    assert len(pictures) == 6
+    assert len(pictures) == 7
     assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in pictures)
     assert sum(1 for _ in elements.all("figcaption")) == len(pictures)
 
@@ -229,8 +223,7 @@ def test_verdicts_have_a_class_beside_their_words() -> None:
 
 
 def test_a_picture_takes_the_pages_colours_and_ids_of_its_own(tmp_path: Path) -> None:
-    path = tmp_path / "a.svg"
-    assert figures.sts_bars(path, results(), facts())
+    path = tmp_path / draw(tmp_path, picture_data(results()))["sts"]
     svg = inline(path, "one", 'says "this"')
     root = ElementTree.fromstring(svg)
     assert root.get("aria-label") == 'says "this"'

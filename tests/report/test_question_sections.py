@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 
-from quartet.report.figures import attention_maps
 from quartet.results import Result
-from quartet.tasks.attention.maps import DocumentAttention
-from tests.report.rendered import part, shown, table_rows, verdicts
+from tests.report.rendered import article, part, picture, picture_data, shown, table_rows, verdicts
 from tests.report.synthetic import SHARES, row
 
 SYSTEMS = {"random-span": 0.06, "segabert": 0.31, "segabert/released": 0.3, "bert-": 0.25}
@@ -87,28 +84,8 @@ def test_attention_is_held_against_even_attention() -> None:
     assert "layer-2" not in said, "its interval reaches over even attention's"
 
 
-def article() -> DocumentAttention:
-    weights = np.tril(np.ones((6, 6))) / np.arange(1, 7)[:, None]
-    places = np.arange(6)
-    return DocumentAttention(
-        "one", places // 2, places // 4, np.ones(6, dtype=bool), weights > 0, {1: weights, 3: weights}
-    )
-
-
-def test_the_maps_are_drawn_the_same_each_time(tmp_path: Path) -> None:
-    drawn = {"segabert": article(), "bert-": article()}
-    assert attention_maps(tmp_path / "a.svg", drawn)
-    assert attention_maps(tmp_path / "b.svg", drawn)
-    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-    assert not attention_maps(tmp_path / "c.svg", {})
-    assert not (tmp_path / "c.svg").exists()
-
-
-def test_the_maps_show_boundaries_labels_and_a_scale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = []
-    monkeypatch.setattr("quartet.report.figures.save", lambda figure, path: kept.append(figure))
-    assert attention_maps(tmp_path / "a.svg", {"segabert": article()})
-    (figure,) = kept
+def test_the_maps_show_boundaries_labels_and_a_scale() -> None:
+    figure: Any = picture("attention", picture_data([], maps={"segabert": article()}))
     panel = figure.axes[0]
     assert panel.get_title(loc="left") == "segabert, layer 1"
     assert "key" in panel.get_xlabel()

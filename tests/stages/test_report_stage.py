@@ -23,6 +23,7 @@ from quartet.results import Result
 from stages import report
 from stages.report import NOT_NOTED, computed_on
 from tests.imports import ROOT
+from tests.report.rendered import article
 from tests.report.synthetic import facts, loss_curves, results, timings, wer_curves
 from tests.stages.conftest import stage_that_reads
 from tests.test_code import settings_classes
@@ -87,12 +88,9 @@ def test_no_rows_have_no_device() -> None:
 @pytest.fixture
 def made_up(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Params, Layout, list[Result]]:
     """Everything that the report reads, without a run."""
-    monkeypatch.setattr(
-        report, "gather", lambda params, layout, device, figures: replace(facts(), device=device)
-    )
+    monkeypatch.setattr(report, "gather", lambda params, layout, device: replace(facts(), device=device))
     monkeypatch.setattr(report, "curves", lambda params, layout: (loss_curves(), wer_curves()))
-    monkeypatch.setattr(report, "read_article", lambda path: path)
-    monkeypatch.setattr(report, "attention_maps", lambda path, maps: False)
+    monkeypatch.setattr(report, "read_article", lambda path: article())
     monkeypatch.setattr(report, "timings", lambda layout: timings())
     monkeypatch.setattr(report, "durations", lambda params, layout: [])
     return read_params(), Layout("tiny"), results()
@@ -116,7 +114,7 @@ def test_a_mistake_leaves_the_old_report(
     def fails(*_: object) -> None:
         raise InputError("curves", "broken")
 
-    for broken in ("curves", "draw", "durations", "write_times"):
+    for broken in ("curves", "document", "durations", "write_times"):
         with monkeypatch.context() as patch:
             patch.setattr(report, broken, fails)
             with pytest.raises(InputError, match="broken"):
@@ -238,12 +236,11 @@ def test_the_report_reads_no_setting_that_its_digest_leaves_out(
 
         monkeypatch.setattr(kind, "__getattribute__", noted, raising=False)
     monkeypatch.setattr("pipeline.report.read_json", lambda path: MANIFEST)
-    mocked = ("figures", "overview", "pages", "attention_maps", "read_article", "document", "sha256")
-    for name in mocked:
+    for name in ("pages", "read_article", "document", "sha256"):
         monkeypatch.setattr(report, name, MagicMock())
     for name in ("read_csv", "timings", "read_timings"):
         monkeypatch.setattr(report, name, lambda *_: [])
-    monkeypatch.setattr(report, "overview", MagicMock(**{"draw.return_value": {}}))
+    monkeypatch.setattr(report, "figures", MagicMock(**{"draw.return_value": {}}))
     for write in (report.write_report, report.write_times):
         write(params, Layout(params.experiment), results(), workspace)
     monkeypatch.undo()

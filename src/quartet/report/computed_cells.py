@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from quartet.nbest.metrics import METRICS
 from quartet.report import loss
-from quartet.report.blocks import durations, paradigms, runtime
+from quartet.report.blocks import durations, runtime
 from quartet.report.cells import interval
 from quartet.report.numbers import FORMATS, NONE, signed_points
 from quartet.report.run_report import Report, named
@@ -185,7 +185,6 @@ NOTES: dict[str, Callable[[Report, TableContext, list[str]], list[str]]] = {
 }
 #: What no table of systems makes.
 BLOCKS: dict[str, Callable[[Report], list[str]]] = {
-    "paradigms": paradigms.block,
     "runtime": runtime.block,
     "durations": durations.block,
 }

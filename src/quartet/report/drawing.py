@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -16,11 +17,14 @@ from matplotlib.figure import Figure
 from quartet.files import atomic_path
 from quartet.report.facts import RunFacts
 from quartet.report.order import MODELS
+from quartet.report.run_report import Report
+from quartet.tasks.attention.maps import DocumentAttention
 
 Points = Sequence[tuple[float, float]]
 
 WIDTH = 9.0  # inches; a README shows about 830 pixels, so text of 10 points stays readable
-DPI = 120
+SMALL = (5.8, 3.5)  # about half of the page
+DPI = 120  # of what is no line: the maps
 # Okabe and Ito's, their yellow darkened: it is pale on white
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D00")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -50,6 +54,24 @@ STYLE: dict[str, Any] = {
     "legend.columnspacing": 1.4,
     "figure.facecolor": "white",
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureData:
+    """What pictures are drawn from.
+
+    Attributes:
+        report: the results, and the order and colours of their systems.
+        training: by model, (step, nats per predicted token). Steps that occur again (other seeds) are averaged, and
+            their range shaded.
+        weights: by (lists, split, system), (weight, WER in % or BLEU); weight 0 is the first pass.
+        maps: by model, an article with the attention of the layers to draw.
+    """
+
+    report: Report
+    training: Mapping[str, Points] = field(default_factory=dict)
+    weights: Mapping[tuple[str, str, str], Points] = field(default_factory=dict)
+    maps: Mapping[str, DocumentAttention] = field(default_factory=dict)
 
 
 def averaged(points: Points) -> list[tuple[float, float, float, float]]:
@@ -99,15 +121,13 @@ def style() -> AbstractContextManager[None]:
     return matplotlib.style.context(["default", STYLE])
 
 
-def save(figure: Figure, path: str | Path) -> None:
-    """Write without a date or a version, atomically.
+def small_panels(number: int) -> tuple[Figure, Sequence[Axes]]:
+    """A picture of the first screen, and its panels side by side."""
+    figure = Figure(figsize=SMALL, layout="constrained")
+    return figure, list(figure.subplots(1, number, squeeze=False).ravel())
 
-    Raises:
-        ValueError: the suffix is neither .png nor .svg.
-    """
-    path = Path(path)
-    metadata = {".png": {"Software": None}, ".svg": {"Date": None, "Creator": None}}.get(path.suffix)
-    if metadata is None:
-        raise ValueError(f"{path}: figures are .png or .svg")
+
+def save(figure: Figure, path: Path) -> None:
+    """Write an SVG file without a date or a version, atomically."""
     with atomic_path(path) as temporary:
-        figure.savefig(temporary, dpi=DPI, metadata=metadata)
+        figure.savefig(temporary, format="svg", dpi=DPI, metadata={"Date": None, "Creator": None})

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -140,7 +139,6 @@ class RunFacts:
         seeds: of training; every model was trained once a seed.
         corpora, tokenizers, lists, models, pretrained: in the order of params.yaml, which the tables keep.
         absent: evaluation sets that params.yaml names and that were not to be had.
-        figures: pictures to show, by section (training, rerank, sts, runtime): paths relative to the README.
         ngrams: the names of the n-gram models.
     """
 
@@ -153,7 +151,6 @@ class RunFacts:
     models: tuple[ModelFacts, ...] = ()
     pretrained: tuple[PretrainedFacts, ...] = ()
     absent: tuple[AbsentSet, ...] = ()
-    figures: Mapping[str, str] = field(default_factory=dict)
     ngrams: tuple[str, ...] = ()
 
     def model(self, name: str) -> ModelFacts | None:
@@ -162,9 +159,8 @@ class RunFacts:
 
 
 def facts_json(facts: RunFacts) -> str:
-    """The facts without the pictures, as facts.json has them: with results.jsonl all that the pages are made of."""
-    told = json.loads(_FACTS.dump_json(facts, exclude={"figures"}))
-    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    """The facts as facts.json has them: with results.jsonl and the pictures all that the pages are made of."""
+    return json.dumps(json.loads(_FACTS.dump_json(facts)), indent=1, ensure_ascii=False) + "\n"
 
 
 def read_facts(path: Path) -> RunFacts:

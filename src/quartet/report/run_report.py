@@ -45,8 +45,7 @@ class Report:
     """The results of a run while its report is written; it remembers what each table showed."""
 
     def __init__(self, cells: Cells, facts: RunFacts) -> None:
-        self.cells = cells
-        self.facts = facts
+        self.cells, self.facts = cells, facts
         self._shown: list[Cell] = []
 
     def groups(self, table: str) -> list[tuple[str, str]]:
@@ -197,11 +196,6 @@ class Report:
             rows.append([*where, cell.text(general), general(cell.n)])
         lines = ["Other figures:", "", *grid(["system", "set", "split", "figure", "value", "n"], rows)]
         return lines + self.caption("", "items")
-
-    def figure(self, key: str, words: str) -> list[str]:
-        """A picture of the facts, if there is one."""
-        path = self.facts.figures.get(key)
-        return [f"![{words}]({path})", ""] if path else []
 
     def _place(
         self, table: str, dataset: str, split: str | None, system: str, metric: str

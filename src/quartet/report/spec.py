@@ -188,6 +188,73 @@ class BesideSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PartsSpec:
+    """A table a set whose rows are the set's parts in groups, and whose columns are the systems; values × 100.
+
+    Attributes:
+        parts: the parts of each group. Parts that no group lists stand below them, as "others".
+        group: what the set of a group's own figure is called: "{dataset}/{group}/{name of the group}".
+        metric: of the figures.
+        title: over the table; {n} is the number of parts.
+        interval: what [low, high] of a group are; those of parts are left out.
+        unit: of the items behind the figures.
+        note: said below; {widest} is half of the widest interval of a part.
+    """
+
+    parts: dict[str, tuple[str, ...]]
+    group: str
+    metric: str
+    title: str
+    interval: str
+    unit: str
+    note: str
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureSpec:
+    """A picture. Which of the keys from `metric` on it reads is said by the function that draws its kind of plot.
+
+    Attributes:
+        plot: a name of `quartet.report.figures.PLOTS`.
+        shows: what it shows, in words.
+        first: its place on the first screen, by importance; 0: it stands in its section.
+        metric: of the figures.
+        x, y: what stands at the axes.
+        unit: of the items behind the figures.
+        models: groups of models, a panel each.
+        readings, without_readings: of the systems.
+        bars: the readings that have a colour: its number in `quartet.report.drawing.PALETTE`, and the reading's name.
+        device: "cpu" or "cuda".
+        objectives: of the models; "" where it is not known.
+        beside: what the paper's own figures are called; "": they are not shown.
+        exhibit: a table or figure of a paper, as (paper, place).
+        ticks, legend: the most numbers at the x axis, the most columns of the legend.
+    """
+
+    plot: str
+    shows: str
+    first: int = 0
+    metric: str = ""
+    x: str = ""
+    y: str = ""
+    unit: str = ""
+    models: tuple[tuple[str, ...], ...] = ()
+    readings: tuple[str, ...] = ()
+    without_readings: tuple[str, ...] = ()
+    bars: dict[str, tuple[int, str]] = dataclasses.field(default_factory=dict)
+    device: Literal["cpu", "cuda"] = "cpu"
+    objectives: tuple[str, ...] = ()
+    beside: str = ""
+    exhibit: tuple[str, str] = ("", "")
+    ticks: int = 0
+    legend: int = 3
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, kw_only=True)
 class FindingSpec:
     """A rule by which sentences are written: a name of `quartet.report.findings.RULES` with what it needs.
 
@@ -227,7 +294,7 @@ class SectionSpec:
         interval: what [low, high] are; "" where they have none.
         body: its tables and blocks, in order.
         findings: what it gives to the first screen.
-        pictures: what its pictures show, by their keys in the facts.
+        pictures: its pictures, by the names of their files.
         first: whether its first table stands in the README, by importance; 0: it does not.
         timed: it differs from run to run, and stands on the page of times.
     """
@@ -236,9 +303,9 @@ class SectionSpec:
     order: int
     intro: str
     interval: str = ""
-    body: tuple[TableSpec | AverageSpec | BesideSpec | BlockSpec, ...]
+    body: tuple[TableSpec | AverageSpec | BesideSpec | PartsSpec | BlockSpec, ...]
     findings: tuple[FindingSpec, ...] = ()
-    pictures: dict[str, str] = dataclasses.field(default_factory=dict)
+    pictures: dict[str, PictureSpec] = dataclasses.field(default_factory=dict)
     first: int = 0
     timed: bool = False
 

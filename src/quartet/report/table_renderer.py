@@ -7,10 +7,20 @@ from dataclasses import dataclass
 
 from quartet.report import computed_cells
 from quartet.report.blocks import paper_tables
+from quartet.report.blocks.parts import by_parts
 from quartet.report.numbers import FORMATS, NONE
 from quartet.report.published import published_number
 from quartet.report.run_report import Report, grid
-from quartet.report.spec import AverageSpec, BesideSpec, BlockSpec, ColumnSpec, SectionSpec, TableSpec, fill
+from quartet.report.spec import (
+    AverageSpec,
+    BesideSpec,
+    BlockSpec,
+    ColumnSpec,
+    PartsSpec,
+    SectionSpec,
+    TableSpec,
+    fill,
+)
 
 Group = tuple[str, str]
 
@@ -24,7 +34,7 @@ class TableColumn:
 
 
 def section_body(report: Report, name: str, section: SectionSpec) -> list[str]:
-    """The tables, blocks and pictures of a section as lines of Markdown; none where it was not run.
+    """The tables and blocks of a section as lines of Markdown; none where it was not run.
 
     Args:
         name: the table of the results.
@@ -37,10 +47,10 @@ def section_body(report: Report, name: str, section: SectionSpec) -> list[str]:
             lines += paper_tables.averages(report, name, part)
         elif isinstance(part, BesideSpec):
             lines += paper_tables.beside(report, name, part)
+        elif isinstance(part, PartsSpec):
+            lines += by_parts(report, name, part)
         else:
             lines += [line for table in tables(report, name, section, part) for line in table]
-    for key, words in section.pictures.items():
-        lines += report.figure(key, words)
     return lines
 
 

@@ -7,7 +7,7 @@ is a document of its own (`times`), so that equal results give an equal report.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from quartet.config.model import PREDICTS
@@ -40,17 +40,7 @@ ABSENT = "This part was not run in this experiment."
 TIMES_FOLDER = "times"
 #: The pages beside the README: the first, and what is too long for it.
 INDEX, MORE = "index.html", "tables.html"
-#: The pictures of the first screen by their keys in the facts, and what each shows.
-PICTURES = {
-    "overview-sts": "Semantic similarity by model: the final layer's mean vector, and word vectors, with 95 % "
-    "intervals; the paper's figures stand beside ours where the set is the same (T-TA paper, Table 3).",
-    "overview-weights": "Reranking error on test against the weight λ of the language model; hollow: the weight that "
-    "was chosen on dev (T-TA paper, Section 5.3).",
-    "overview-times": "Time for the vector of one sentence against its words, logarithmic axes (T-TA paper, Figure 4).",
-    "overview-segments": "Validation loss while training, without and with sentence and paragraph positions (Segatron "
-    "paper, Figures 2 and 4).",
-    "overview-lengths": "Perplexity against the input length (Segatron paper, Figure 3).",
-}
+NO_PICTURES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -101,12 +91,15 @@ class ReportDocument:
     end: tuple[Chapter, ...]
 
 
-def document(results: Iterable[Result], facts: RunFacts) -> ReportDocument:
+def document(
+    results: Iterable[Result], facts: RunFacts, pictures: Mapping[str, str] = NO_PICTURES
+) -> ReportDocument:
     """The report of an experiment; equal input gives an equal document.
 
     Args:
         results: of the experiment. Tables and figures that no section knows are shown too, in plain lists.
-        facts: what was run; `facts.figures` are the pictures to show.
+        facts: what was run.
+        pictures: where the drawn ones are, by the names that their sections have.
 
     Raises:
         ValueError: two results are of one figure and one seed.
@@ -121,9 +114,9 @@ def document(results: Iterable[Result], facts: RunFacts) -> ReportDocument:
         run=tuple(_run(report)),
         claims=Chapter(CLAIMS, (*chapter.claims(report, shown), _elsewhere(), "")),
         tables=tuple(_first_tables(report, known)),
-        pictures=_pictures(facts),
+        pictures=_first_pictures(pictures),
         findings=Chapter(FINDINGS, tuple(_findings(report, known))),
-        sections=tuple(_sections(report, known)),
+        sections=tuple(_sections(report, known, pictures)),
         papers=_papers(report, shown),
         end=(
             *_absent(facts),
@@ -133,12 +126,14 @@ def document(results: Iterable[Result], facts: RunFacts) -> ReportDocument:
     )
 
 
-def times(timings: Iterable[Result], facts: RunFacts) -> ReportDocument:
+def times(
+    timings: Iterable[Result], facts: RunFacts, pictures: Mapping[str, str] = NO_PICTURES
+) -> ReportDocument:
     """The page of times: what differs from run to run, and what the papers say of it.
 
     Args:
         timings: the rows of the tables that are timed.
-        facts: as of the report; `facts.device` names what trained the models in full.
+        facts, pictures: as of the report; `facts.device` names what trained the models in full.
 
     Raises:
         ValueError: two rows are of one figure and one seed.
@@ -146,7 +141,7 @@ def times(timings: Iterable[Result], facts: RunFacts) -> ReportDocument:
     report = Report(Cells(timings), facts)
     shown = [one for one in exhibits() if _is_timed(one)]
     known = {name: section for name, section in sections().items() if section.timed}
-    found = _sections(report, known)
+    found = _sections(report, known, pictures)
     run = (
         _who(report),
         "",
@@ -161,7 +156,7 @@ def times(timings: Iterable[Result], facts: RunFacts) -> ReportDocument:
         run=run,
         claims=Chapter(CLAIMS, tuple(chapter.claims(report, shown))),
         tables=tuple(line for one in found for line in one.markdown(3)),
-        pictures=_pictures(facts),
+        pictures=_first_pictures(pictures),
         findings=Chapter(FINDINGS, tuple(_findings(report, known))),
         sections=tuple(found),
         papers=_papers(report, shown),
@@ -169,7 +164,7 @@ def times(timings: Iterable[Result], facts: RunFacts) -> ReportDocument:
     )
 
 
-def _sections(report: Report, known: dict[str, SectionSpec]) -> list[Chapter]:
+def _sections(report: Report, known: dict[str, SectionSpec], pictures: Mapping[str, str]) -> list[Chapter]:
     """A chapter a section, one that has no figures saying so, and one for each table that no section knows.
 
     What no column of any section shows stands at the end of its table's.
@@ -177,7 +172,11 @@ def _sections(report: Report, known: dict[str, SectionSpec]) -> list[Chapter]:
     bodies = {name: section_body(report, name, section) for name, section in known.items()}
     found = []
     for name, section in known.items():
-        shown = (*bodies[name], *report.rest(name))
+        drawn = [
+            (pictures[key], one) for key, one in section.pictures.items() if key in pictures and not one.first
+        ]
+        seen = [line for path, one in drawn for line in (f"![{one.shows}]({path})", "")]
+        shown = (*bodies[name], *seen, *report.rest(name))
         opening = (section.intro, "", *pretrained_note(report, name)) if shown else (absent(section), "")
         found.append(Chapter(section.title, (*opening, *shown), ran=bool(shown)))
     others = {table: report.rest(table) for table in report.cells.tables() if table not in sections()}
@@ -198,8 +197,13 @@ def _first_tables(report: Report, known: dict[str, SectionSpec]) -> list[str]:
     return lines
 
 
-def _pictures(facts: RunFacts) -> tuple[tuple[str, str], ...]:
-    return tuple((facts.figures[key], words) for key, words in PICTURES.items() if key in facts.figures)
+def _first_pictures(pictures: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Those of the first screen, by importance."""
+    known = {
+        name: one for section in sections().values() for name, one in section.pictures.items() if one.first
+    }
+    ordered = sorted(known.items(), key=lambda item: item[1].first)
+    return tuple((pictures[name], one.shows) for name, one in ordered if name in pictures)
 
 
 def _is_timed(exhibit: Exhibit) -> bool:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from quartet.errors import InputError
-from quartet.tasks.blimp.data import PHENOMENA, MinimalPair, read_blimp
+from quartet.report.spec import PartsSpec, sections
+from quartet.tasks.blimp.data import MinimalPair, read_blimp
 from tests.shared_data import shared
 from tests.tasks.sts.test_data import parquet, write
 
@@ -110,5 +111,8 @@ def test_the_published_counts_and_phenomena() -> None:
     found: dict[str, set[str]] = {}
     for one in pairs:
         found.setdefault(one.phenomenon, set()).add(one.paradigm)
-    assert found == {name: set(paradigms) for name, paradigms in PHENOMENA.items()}
+    (table,) = (part for part in sections()["blimp"].body if isinstance(part, PartsSpec))
+    assert found == {name: set(paradigms) for name, paradigms in table.parts.items()}, (
+        "as the report has them"
+    )
     assert {one.field for one in pairs} == {"morphology", "syntax", "semantics", "syntax_semantics"}
