@@ -17,6 +17,7 @@ import pytest
 import pipeline.code
 from pipeline.code import AROUND, HOMES, READING, check, digests, forget, write
 from pipeline.params import Params
+from pipeline.tracking.stage import same_code
 from quartet import code
 from quartet.errors import InputError
 from quartet.files import read_json
@@ -259,6 +260,16 @@ def test_an_edit_meanwhile_ends_the_stages_that_import_it(
     monkeypatch.setenv("DVC_STAGE", "work")
     late.write_text(before)
     check("work")
+
+
+def test_a_stage_of_edited_code_does_no_work_and_an_edit_while_it_works_ends_it(project: Path) -> None:
+    late = project / "quartet" / "late.py"
+    works = []
+    for text in ("value = 3\n", "value = 4\n"):
+        with pytest.raises(InputError, match="was edited while DVC ran"), same_code("work"):
+            works.append(text)
+            late.write_text(text)
+    assert works == ["value = 3\n"]
 
 
 def test_names_are_of_the_code_that_was_read(project: Path) -> None:

@@ -11,12 +11,14 @@ import pytest
 from rich.console import Console
 
 from pipeline import plan as planning
-from pipeline.layout import Layout
+from pipeline.layout import TOKENIZER, Layout
 from pipeline.params import Params
 from pipeline.plan import ASSUMED, TrainingSpeed, in_words, other_stages, plan, speed_of, tables
 from pipeline.settings import read_params
 from quartet.files import write_jsonl
+from quartet.training import cost
 from quartet.training.distributed import Machine
+from tests.small_corpus import encode_small
 
 SPEED = TrainingSpeed(1e9, 0.5, "given")
 
@@ -53,6 +55,25 @@ def test_seeds_add_up_and_the_last_rows_are_a_part_of_their_own(settings: tuple[
     assert (three.seeds, three.rows) == (3, 3), "8 rows are 3, 3 and 2"
     assert (three.tokens, three.flops) == pytest.approx((3 * one.tokens, 3 * one.flops))
     assert three.hours == pytest.approx(one.hours)
+
+
+def test_of_an_encoded_corpus_what_its_batches_hold_is_counted(settings: tuple[Params, Layout]) -> None:
+    params, layout = settings
+    model = params.models["tta"]
+    tokenizer, splits = encode_small(layout.artifacts / "made")
+    folders = layout.tokenizer(model.tokenizer), layout.encoded(model.corpus, model.tokenizer)
+    for folder in folders:
+        folder.parent.mkdir(parents=True)
+    folders[0].mkdir()
+    tokenizer.save(folders[0] / TOKENIZER)
+    (layout.artifacts / "made" / "encoded").rename(folders[1])
+    corpus = tokenizer, splits["train"], splits["valid"]
+    read, validated = cost.read_counts(model.config, model.training, tokenizer.vocab_size, corpus)
+    found = plan(params, layout, "tta", Machine(), SPEED)
+    assert (found.tokens_from, found.tokens) == ("corpus", read.tokens)
+    flops = read.flops(model.config, tokenizer.vocab_size)
+    assert found.flops == flops + cost.validation_flops(validated, model.config, tokenizer.vocab_size)
+    assert found.parameters == cost.parameters(model.config, tokenizer.vocab_size)
 
 
 def test_the_speed_is_the_best_that_is_known(settings: tuple[Params, Layout]) -> None:

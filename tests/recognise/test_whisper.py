@@ -14,6 +14,7 @@ from quartet.errors import InputError
 from quartet.files import read_json, write_json
 from quartet.recognise.speech import open_recogniser
 from quartet.recognise.whisper import FeatureExtractor
+from quartet.recognise.whisper_ctranslate2 import _ids
 from tests.bert import save_bert
 from tests.recognise.speech_toy import sound
 
@@ -66,6 +67,16 @@ def test_broken_files_of_a_converted_model_are_named(for_ctranslate2: Path) -> N
     weights.write_bytes(weights.read_bytes()[:1000])
     with pytest.raises(InputError, match="converted: cannot be opened"):
         opened(for_ctranslate2, "ctranslate2")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("vocabulary.json", '["a", "b", "c"]'), ("vocabulary.txt", "a\nb\nc\n")]
+)
+def test_a_converted_model_has_as_many_ids_as_its_vocabulary_tokens(
+    name: str, content: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content)
+    assert _ids(tmp_path) == 3
 
 
 def test_other_models_are_no_whisper(tmp_path: Path, saved: Path) -> None:

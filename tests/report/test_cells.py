@@ -50,7 +50,8 @@ def test_apart_needs_intervals_that_do_not_touch() -> None:
 
 def test_what_is_not_taken_is_left() -> None:
     other = row("sts", "tta/context", "lee", "", "kendall", 0.3, 10)
-    cells = Cells([row(*_key(), 0.5, 10), other])
+    cells = Cells([row("wordsim", *_key()[1:], 0.5, 10), row(*_key(), 0.5, 10), other])
+    assert cells.tables() == ["sts", "wordsim"]
     assert cells.find(PLACE) is not None
     assert PLACE in cells.rest("sts")  # looking is not taking
     assert cells.take(PLACE) is not None

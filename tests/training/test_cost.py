@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
-from quartet.config.training import TrainingConfig
+from quartet.config.training import BatchBy, TrainingConfig
 from quartet.models.architectures import build
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -19,15 +20,16 @@ Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
 TRAINING = TrainingConfig(steps=12, batch_size=4, learning_rate=1e-3, validate_every=6)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_it_reads_what_was_said(small_corpus: Small, kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "batch_by"), [*((kind, "tokens") for kind in KINDS), ("bilm", "sentences")])
+def test_it_reads_what_was_said(small_corpus: Small, kind: str, batch_by: BatchBy, tmp_path: Path) -> None:
     tokenizer, splits = small_corpus
     config = small(**KINDS[kind])
+    training = replace(TRAINING, batch_by=batch_by)
     said, validated = cost.read_counts(
-        config, TRAINING, tokenizer.vocab_size, (tokenizer, splits["train"], splits["valid"])
+        config, training, tokenizer.vocab_size, (tokenizer, splits["train"], splits["valid"])
     )
     found = fit(
-        config, TRAINING, tokenizer, splits["train"], splits["valid"], seed=3, resume=tmp_path / "a.ckpt"
+        config, training, tokenizer, splits["train"], splits["valid"], seed=3, resume=tmp_path / "a.ckpt"
     )
     assert said.tokens == pytest.approx(found.tokens, rel=0.1)
     assert said.targets == pytest.approx(found.work.targets, rel=0.1)

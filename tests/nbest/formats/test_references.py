@@ -95,6 +95,11 @@ def test_line_n_belongs_to_the_nth_list_whatever_its_name(ids: list[str | None],
         ("a.sgm", SGM.replace("refset", "srcset"), "holds a source"),
         ("a.sgm", SGM.replace('seg id="1"', 'seg id="3"'), "segment 2 stands behind 3; put them"),
         ("a.sgm", SGM[:-12] + SGM[17:], "more than one reference"),
+        (
+            "a.xml",
+            CAMPAIGN % "hello world" + CAMPAIGN.split("<ref ")[0] + "</doc></dataset>",
+            "documents without a reference",
+        ),
     ],
 )
 def test_what_is_not_sure_is_refused_by_name(name: str, content: str, words: str, tmp_path: Path) -> None:
