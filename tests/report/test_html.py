@@ -216,10 +216,20 @@ def test_a_picture_alone_is_a_figure() -> None:
     assert written("![what it shows](figures/x.svg)") == "<figure>figures/x.svg: what it shows</figure>\n"
 
 
-def test_verdicts_have_a_class_beside_their_words() -> None:
-    html = written("| a | b |", "|:--|--:|", "| x | same direction, shown |", "| y | not shown |")
-    assert '<td class="yes">same direction, shown</td>' in html
-    assert '<td class="open">not shown</td>' in html
+@pytest.mark.parametrize(
+    ("entry", "mark"),
+    [
+        ("same direction, shown", "yes"),
+        ("opposite direction, shown", "no"),
+        ("not shown", "open"),
+        ("alike, no difference shown", "open"),
+        ("alike in the paper", "no"),
+    ],
+)
+def test_verdicts_have_a_class_beside_their_words(entry: str, mark: str) -> None:
+    html = written(f"| a | {entry} |", "|:--|--:|", f"| x | {entry} |")
+    assert f'<td class="{mark}">{entry}</td>' in html
+    assert f"{entry}</th>" in html and html.count(f'"{mark}"') == 1, "a heading has none"
 
 
 def test_a_picture_takes_the_pages_colours_and_ids_of_its_own(tmp_path: Path) -> None:

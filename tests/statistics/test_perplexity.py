@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -136,6 +137,16 @@ def test_a_uniform_model_over_v_tokens_has_perplexity_v() -> None:
     found = perplexity_measures([np.full(5, -math.log(50))] * 4, [5] * 4, False, 50, 1)
     for name in ("ppl", "ppl-mean", "ppl-median", "ppl-word"):
         assert found[name].value == pytest.approx(50)
+
+
+def test_a_word_of_hundreds_of_tokens_has_no_perplexity() -> None:
+    texts = [np.full(400, -2.0), *[np.log([0.5])] * 2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = perplexity_measures(texts, [1, 1, 1], False, 10, 1, word_texts=True)
+    assert "ppl-word-mean" not in found, "e to the 800th"
+    assert found["ppl-word"].value == pytest.approx(math.exp((800 + 2 * math.log(2)) / 3))
+    assert found["ppl-word-median"].value == 2
 
 
 def test_unigram_entropy_is_shannons() -> None:

@@ -51,8 +51,9 @@ def test_durations_are_kept_in_the_order_in_which_they_ended(tmp_path: Path) -> 
     watch.add("lee", 1.0, texts=50)
     watch.add("total", 2.0)
     watch.belongs_to("abc")
+    watch.add("telling", 3.00004)
     rows = read_timings(layout, "sts", "tta", "abc")
-    assert [(row["name"], row["seconds"]) for row in rows] == [("lee", 1.0), ("total", 2.0)]
+    assert [(row["name"], row["seconds"]) for row in rows] == [("lee", 1.0), ("total", 2.0), ("telling", 3.0)]
     assert rows[0]["texts"] == 50
 
 
