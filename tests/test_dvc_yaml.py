@@ -127,12 +127,24 @@ def test_the_other_places_are_the_layouts(resolved: dict[str, Any]) -> None:
     def outs(name: str) -> set[Path]:
         return {Path(out.def_path) for out in resolved[name].outs}
 
-    assert layout.model("tta", params, params.seeds[0]) in outs("pretrain@tta")
-    assert layout.curve("tta") in outs("pretrain@tta")
-    assert layout.raw("wikipedia-sample") in outs("download@wikipedia-sample")
-    assert layout.encoded("wikipedia-sample", "wordpiece-1k") in outs("encode@wikipedia-sample-wordpiece-1k")
+    corpus, tokenizer = "wikipedia-sample", "wordpiece-1k"
+    places = {
+        f"download@{corpus}": [layout.raw(corpus)],
+        f"segment@{corpus}": [layout.segments(corpus)],
+        f"tokenizer@{tokenizer}": [layout.tokenizer(tokenizer)],
+        f"encode@{corpus}-{tokenizer}": [layout.encoded(corpus, tokenizer)],
+        "pretrain@tta": [layout.model("tta", params, params.seeds[0]), layout.curve("tta")],
+        "perplexity@tta": [layout.losses("tta")],
+        "rerank@tta": [layout.rescored("tta"), layout.wer_curve("tta")],
+        "combine": [layout.combined],
+        "runtime-inputs@tta": [layout.runtime_inputs("tta")],
+        "runtime": [layout.timed],
+        "nbest@sample-speech": [layout.nbest("sample-speech")],
+        "settings": map(layout.catalogue, (layout.all_nbest, layout.all_rescored, layout.all_attention)),
+    }
+    for name, paths in places.items():
+        assert set(paths) <= outs(name), name
     assert outs("tasks") == {layout.all_tasks}
-    assert layout.catalogue(layout.all_nbest) in outs("settings")
     assert outs("report") == {*(layout.report / name for name in REPORT), layout.reported}, (
         "times are no output"
     )
