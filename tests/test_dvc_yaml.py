@@ -120,8 +120,9 @@ def test_the_settings_that_are_logged_are_those_that_re_run_a_stage(resolved: di
         )
 
 
-def test_the_other_places_are_the_layouts(resolved: dict[str, Any]) -> None:
-    params = read_params(ROOT / "presets" / "sample.yaml")
+def test_the_other_places_are_the_layouts(tmp_path: Path) -> None:
+    (resolved,) = resolved_with("tiny", tmp_path)
+    params = read_params(ROOT / "presets" / "tiny.yaml")
     layout = Layout(params.experiment)
 
     def outs(name: str) -> set[Path]:
@@ -137,6 +138,10 @@ def test_the_other_places_are_the_layouts(resolved: dict[str, Any]) -> None:
         "perplexity@tta": [layout.losses("tta")],
         "rerank@tta": [layout.rescored("tta"), layout.wer_curve("tta")],
         "combine": [layout.combined],
+        "glue@tta": [layout.glue("tta")],
+        "squad@tta": [layout.predictions("squad", "tta")],
+        "race@tta": [layout.predictions("race", "tta")],
+        "attention@tta": [layout.attention("tta")],
         "runtime-inputs@tta": [layout.runtime_inputs("tta")],
         "runtime": [layout.timed],
         "nbest@sample-speech": [layout.nbest("sample-speech")],

@@ -12,7 +12,7 @@ from quartet.config.model import Position
 from quartet.kernels.cross_entropy import target_logprobs
 from quartet.models.architectures import build
 from quartet.models.positions import AbsolutePositions
-from tests.models.shapes import KINDS, VOCABULARY, random_inputs, small
+from tests.models.shapes import KINDS, VARIANTS, VOCABULARY, random_inputs, small
 
 
 def parameters(**changes: Any) -> int:
@@ -191,6 +191,13 @@ def test_rows_by_hand(overflow: str, kind: Position, indices: list[int], rows: l
     positions_BTP = torch.zeros(1, len(indices), 4, dtype=torch.long)
     positions_BTP[0, :, COLUMNS[kind]] = torch.tensor(indices)
     assert positions(positions_BTP)[0, :, 0].tolist() == rows
+
+
+@pytest.mark.parametrize("kind", VARIANTS)
+def test_every_normalisation_has_the_models_epsilon(kind: str) -> None:
+    config = small(**{**VARIANTS[kind], "norm_epsilon": 0.3})
+    network = build(config, VOCABULARY, torch.zeros(VOCABULARY, dtype=torch.bool))
+    assert {each.eps for each in network.modules() if isinstance(each, torch.nn.LayerNorm)} == {0.3}
 
 
 @pytest.mark.parametrize("epsilon", [1e-12, 0.3])

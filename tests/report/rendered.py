@@ -16,7 +16,7 @@ from quartet.report.findings import sentences
 from quartet.report.run_report import Report
 from quartet.report.spec import sections
 from quartet.report.table_renderer import section_body
-from quartet.report.tables import NO_PICTURES, document
+from quartet.report.tables import NO_PICTURES, ReportDocument, document
 from quartet.results import Result
 from quartet.tasks.attention.maps import DocumentAttention
 from tests.report.synthetic import facts
@@ -24,7 +24,11 @@ from tests.report.synthetic import facts
 
 def markdown(rows: Iterable[Result], known: RunFacts, pictures: Mapping[str, str] = NO_PICTURES) -> str:
     """Everything that the pages hold, before it is HTML."""
-    whole = document(rows, known, pictures)
+    return markdown_of(document(rows, known, pictures))
+
+
+def markdown_of(whole: ReportDocument) -> str:
+    """The same of a document that is made."""
     chapters = (whole.claims, whole.findings, *whole.sections, whole.papers, *whole.end)
     return "\n".join([*whole.run, *(line for one in chapters for line in one.markdown())]) + "\n"
 

@@ -14,7 +14,7 @@ from quartet.report.facts import ListFacts, RunFacts, facts_json, read_facts
 from quartet.report.spec import ColumnSpec, SectionSpec, TableSpec, sections
 from quartet.report.tables import ABSENT, document, readme, times
 from quartet.results import Result
-from tests.report.rendered import markdown, section, table_row, table_rows
+from tests.report.rendered import markdown, markdown_of, section, table_row, table_rows
 from tests.report.synthetic import facts, results, row, timings
 
 PICTURES = {"sts": "figures/sts.svg"}
@@ -265,3 +265,29 @@ def test_facts_are_written_and_read_again(tmp_path) -> None:  # type: ignore[no-
     path = tmp_path / "facts.json"
     path.write_text(facts_json(known), encoding="utf-8")
     assert read_facts(path) == known
+
+
+def test_durations_have_a_row_a_training_and_a_row_a_stage() -> None:
+    took = {
+        ("pretrain", "unilm"): {"total": 20.0},
+        ("pretrain", "tta"): {
+            "train/seed-1": 30.0,
+            "total": 40.0,
+            "start-up": 5.0,
+            "mlflow": 2.0,
+            "dvc": 1.0,
+        },
+        ("sts", "tta"): {"total": 3.0, "start-up": 2.0, "lee": 0.5},
+    }
+    rows = [
+        row("duration", stage, name, part, "seconds", value, 1)
+        for (stage, name), parts in took.items()
+        for part, value in parts.items()
+    ]
+    rows.append(row("duration", "pretrain", "tta", "train/seed-1", "tokens-per-second", 1000.0, 1))
+    body = section(markdown_of(times(rows, facts())), "Durations")
+    assert table_rows(body, "tta") == [["seed-1", "cpu", "30.0", "1,000"]]
+    assert table_rows(body, "pretrain") == [["2", "60.0", "5.0", "2.0", "1.0"]]
+    assert table_rows(body, "sts") == [["1", "3.0", "2.0", "–", "–"]]
+    assert "| all | 3 | 63.0 | 7.0 | 2.0 | 1.0 |" in body
+    assert body.index("`pretrain`") < body.index("`sts`"), "the longest first"

@@ -314,16 +314,16 @@ def test_writers_at_the_same_time_lose_nothing(
     assert sorted(by_run.values()) == sorted(expected)
 
 
-def test_telemetry_is_off_whoever_imports_mlflow() -> None:
+def test_telemetry_is_off_and_git_is_not_needed_whoever_imports_mlflow() -> None:
     code = (
-        "import pipeline.tracking.mlflow, os, mlflow.telemetry.client as client;"
+        "import pipeline.tracking.mlflow, git, os, mlflow.telemetry.client as client;"
         "print(os.environ['MLFLOW_DISABLE_TELEMETRY'], os.environ['DO_NOT_TRACK'], client.get_telemetry_client())"
     )
     environment = {
         key: value
         for key, value in os.environ.items()
-        if key not in ("MLFLOW_DISABLE_TELEMETRY", "DO_NOT_TRACK")
-    }
+        if key not in ("MLFLOW_DISABLE_TELEMETRY", "DO_NOT_TRACK", "GIT_PYTHON_REFRESH")
+    } | {"PATH": ""}
     environment["PYTHONPATH"] = os.pathsep.join(
         [str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")]
     )
