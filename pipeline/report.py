@@ -28,7 +28,6 @@ from quartet.report.facts import (
     TokenizerFacts,
 )
 from quartet.report.figures import training_panels
-from quartet.report.papers.segatron import INPUT_LENGTH, TOKENS
 from quartet.results import Result
 
 
@@ -205,8 +204,8 @@ def input_lengths_plot(rows: Iterable[Result]) -> TableRows:
     """Perplexity against the tokens of an input, a panel a corpus."""
     found: TableRows = [("panel", "system", "tokens", "perplexity")]
     for row in rows:
-        if row.table == INPUT_LENGTH and row.metric == "ppl":
-            found.append((row.dataset, row.system, int(row.split.removesuffix(TOKENS)), row.value))
+        if row.table == "input-length" and row.metric == "ppl":
+            found.append((row.dataset, row.system, int(row.split.removesuffix("-tokens")), row.value))
     return found
 
 

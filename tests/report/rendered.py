@@ -13,6 +13,8 @@ from quartet.report.drawing import PictureData, style
 from quartet.report.facts import RunFacts
 from quartet.report.figures import PLOTS
 from quartet.report.findings import sentences
+from quartet.report.papers.exhibits import exhibits, ours
+from quartet.report.papers.series import Series
 from quartet.report.run_report import Report
 from quartet.report.spec import sections
 from quartet.report.table_renderer import section_body
@@ -65,6 +67,12 @@ def verdicts(rows: list[Result], table: str, known: RunFacts | None = None) -> l
 def part(sentence: str, words: str) -> str:
     """The part of a finding after a verdict's words, up to the next verdict; "" where it passes none."""
     return sentence.partition(words)[2].partition(";")[0]
+
+
+def of(exhibit: str, report: Report) -> list[Series]:
+    """Our figures beside an exhibit, "tta Table 1"."""
+    (found,) = (one for one in exhibits() if f"{one.paper} {one.place}" == exhibit)
+    return ours(report, found)
 
 
 def picture_data(rows: Iterable[Result], known: RunFacts | None = None, **curves: Any) -> PictureData:

@@ -12,8 +12,7 @@ import pytest
 from quartet.config.loading import read_yaml
 from quartet.report.cells import Cell, Cells
 from quartet.report.facts import RunFacts, read_facts
-from quartet.report.numbers import difference, wer
-from quartet.report.papers import chapter, segabert, segatron, tta
+from quartet.report.papers import chapter
 from quartet.report.papers.exhibits import Exhibit, exhibits
 from quartet.report.papers.series import Contrast, Series
 from quartet.report.published import published_figures
@@ -23,6 +22,7 @@ from quartet.report.tables import document, times
 from quartet.results import Result, read_results
 from tests.committed import committed, report_rows
 from tests.imports import ROOT
+from tests.report.rendered import of
 from tests.report.synthetic import facts, results, row, timings
 
 
@@ -40,8 +40,7 @@ def series(first: float, second: float, half: float | None, **more: Any) -> Seri
         printed_on="there",
         ours={"a": cell(first, half), "b": cell(second, half)},
         printed={"a": 5.0, "b": 6.0},
-        number=wer,
-        signed=difference,
+        format="two",
         **more,
     )
 
@@ -136,7 +135,7 @@ def test_distances_to_the_paper_are_taken_on_its_own_sets_alone() -> None:
 def test_a_pair_that_was_measured_the_other_way_round_is_turned() -> None:
     rows = [row("rerank", name, "lists", "test", "wer", 10.0, 100, 1.0, None) for name in ("tta", "bilm")]
     rows.append(row("rerank-pairs", "bilm - tta", "lists", "test", "wer-difference", 0.5, 100, 0.2, None))
-    found = Contrast(first="tta", second="bilm").ours(tta.wers(report(rows))[0])
+    found = Contrast(first="tta", second="bilm").ours(of("tta Table 1", report(rows))[0])
     assert found is not None
     assert found[0] == -0.5
     assert found[1] == pytest.approx((-0.7, -0.3))
@@ -144,10 +143,10 @@ def test_a_pair_that_was_measured_the_other_way_round_is_turned() -> None:
 
 def test_perplexities_over_the_same_documents_have_the_measured_change() -> None:
     contrast = Contrast(first="segatron-xl", second="transformer-xl", kind="relative")
-    unpaired = contrast.ours(segatron.wikitext(report())[0])
+    unpaired = contrast.ours(of("segatron Table 1", report())[0])
     pair = row("perplexity-pairs", "transformer-xl - segatron-xl", "wikipedia-sample", "test", "loss-difference",
                0.05, 13_200, 0.01)  # fmt: skip
-    found = contrast.ours(segatron.wikitext(report([*results(), pair]))[0])
+    found = contrast.ours(of("segatron Table 1", report([*results(), pair]))[0])
     assert unpaired is not None and found is not None
     assert found[0] == pytest.approx(100 * (math.exp(-0.05) - 1))
     assert found[1] == pytest.approx((100 * (math.exp(-0.06) - 1), 100 * (math.exp(-0.04) - 1)))
@@ -157,15 +156,15 @@ def test_perplexities_over_the_same_documents_have_the_measured_change() -> None
 
 def test_librispeech_stands_beside_its_own_column() -> None:
     rows = [row("rerank", "tta", "librispeech-other", "test", "wer", 11.0, 100, 1.0, None)]
-    own = tta.wers(report(rows))[0]
+    own = of("tta Table 1", report(rows))[0]
     assert (own.same, own.printed["tta"], own.distance("tta")) == (True, 12.38, "-1.38 [-2.38, -0.38]")
-    assert not tta.wers(report())[0].same, "the sample's lists are none of the paper's"
+    assert not of("tta Table 1", report())[0].same, "the sample's lists are none of the paper's"
 
 
 def test_readings_find_their_published_entries() -> None:
     names = ("tta/context", "tta/embed", "bilm/embed", "bilm-intact/context", "unilm/eos", "word2vec")
     rows = [row("sts", name, "stsb", "test", "pearson", 0.5, 1379, 0.02, None) for name in names]
-    own = tta.stsb(report(rows))[0]
+    own = of("tta Table 3", report(rows))[0]
     assert own.same
     assert {name: own.printed[name] for name in own.ours} == {
         "unilm/eos": 38.30, "bilm/embed": 49.08, "bilm-intact/context": 36.51, "tta/context": 62.27,
@@ -174,13 +173,13 @@ def test_readings_find_their_published_entries() -> None:
 
 
 def test_times_have_the_measured_ratio_and_the_printed_one() -> None:
-    own = tta.times_on_cpu(report())[0]
+    own = of("tta Figure 4", report())[0]
     contrast = Contrast(first="bilm", second="tta", kind="ratio")
     measured = report().find("runtime", "20-words", "test", "bilm/sts", "over-tta")
     assert measured is not None
     assert contrast.ours(own) == (measured.value, measured.bounds)
     assert contrast.printed(own) == 12.7
-    assert tta.times_on_gpu(report()) == []
+    assert of("tta Figure 6", report()) == []
 
 
 def test_positions_choose_the_row_and_leaks_choose_none() -> None:
@@ -191,10 +190,10 @@ def test_positions_choose_the_row_and_leaks_choose_none() -> None:
     known = dataclasses.replace(known, models=(*known.models, leaking, sentences))
     rows = [*results(), *(row("perplexity", name, "wikipedia-sample", "test", "ppl", 200.0, 13_200, 9.0)
                           for name in ("segatron-xl-released", "other"))]  # fmt: skip
-    assert list(segatron.positions(report(rows, known))[0].ours) == [
+    assert list(of("segatron Table 2", report(rows, known))[0].ours) == [
         "token", "token-sentence-paragraph", "token-sentence",
     ]  # fmt: skip
-    own = segatron.wikitext(report(rows, known))[0]
+    own = of("segatron Table 1", report(rows, known))[0]
     assert set(own.ours) == {"transformer-xl", "segatron-xl", "segatron-xl-released"}
     assert own.changes["segatron-xl-released", "transformer-xl"] == pytest.approx(-7.79, abs=0.01)
 
@@ -219,31 +218,31 @@ def test_models_that_are_named_for_their_corpus_are_the_papers_rows() -> None:
         ),
     ]
     both = report(rows, dataclasses.replace(known, models=(*known.models, *more)))
-    for found in (segatron.wikitext(both), segatron.causal_losses(both)):
+    for found in (of("segatron Table 1", both), of("segatron Figure 2", both)):
         assert [set(own.ours) for own in found] == [{"transformer-xl", "segatron-xl"}] * 2
-    assert [own.level("segatron-xl") for own in segatron.wikitext(both)][1] == (101.0, (100.0, 102.0))
+    assert [own.level("segatron-xl") for own in of("segatron Table 1", both)][1] == (101.0, (100.0, 102.0))
 
 
 def test_perplexities_are_the_papers_only_over_its_words() -> None:
     known = facts()
     words = dataclasses.replace(known.tokenizers[0], kind="whitespace")
     rows = [row("perplexity", "segatron-xl", "wikitext-103", "test", "ppl", 24.0, 100, 1.0)]
-    assert not segatron.wikitext(report(rows))[0].same
-    own = segatron.wikitext(report(rows, dataclasses.replace(known, tokenizers=(words,))))[0]
+    assert not of("segatron Table 1", report(rows))[0].same
+    own = of("segatron Table 1", report(rows, dataclasses.replace(known, tokenizers=(words,))))[0]
     assert own.distance("segatron-xl") == "+1.5 [+0.5, +2.5]"
 
 
 def test_large_models_stand_beside_large_ones() -> None:
     known = facts()
     models = tuple(dataclasses.replace(model, parameters=284_000_000) for model in known.models)
-    own = segatron.wikitext(report(None, dataclasses.replace(known, models=models)))[0]
+    own = of("segatron Table 1", report(None, dataclasses.replace(known, models=models)))[0]
     assert own.printed == {"transformer-xl": 18.3, "segatron-xl": 17.1}
 
 
 def test_parts_of_glue_are_no_whole_sets() -> None:
     rows = [row("glue", name, dataset, "dev", "accuracy", 0.6, 200, 0.03, None)
             for name, dataset in itertools.product(("bert-", "segabert"), ("rte", "qnli-part"))]  # fmt: skip
-    assert {one.ours_on: one.same for one in segabert.glue_dev(report(rows))} == {
+    assert {one.ours_on: one.same for one in of("segatron Table 3", report(rows))} == {
         "`qnli-part` dev, accuracy × 100": False,
         "`rte` dev, accuracy × 100": True,
     }
@@ -284,7 +283,7 @@ def test_only_an_n_gram_model_of_the_run_is_that_row() -> None:
     known = dataclasses.replace(facts(), ngrams=("news-and-books",))
     systems = ("ngram-5-and-tta", "tta", "news-and-books")
     rows = [row("rerank", name, "lists", "test", "wer", 10.0 + at, 100) for at, name in enumerate(systems)]
-    assert tta.wers(Report(Cells(rows), known))[0].ours["ngram"].value == 12.0
+    assert of("tta Table 1", Report(Cells(rows), known))[0].ours["ngram"].value == 12.0
 
 
 def test_the_row_of_n_grams_is_the_n_gram_model_alone() -> None:
@@ -293,7 +292,7 @@ def test_the_row_of_n_grams_is_the_n_gram_model_alone() -> None:
         rows = read_results(report_rows(name))
         known = read_facts(committed(f"reports/{name}/facts.json"))
         report = Report(Cells(rows), known)
-        for series in tta.wers(report):
+        for series in of("tta Table 1", report):
             lists = series.ours_on.split("`")[1]
             alone = report.find("rerank", lists, "test", "ngram-5", "wer")
             assert report.find("rerank", lists, "test", "ngram-5-and-tta", "wer") is not None
@@ -304,7 +303,7 @@ def test_ours_of_similarity_are_in_the_papers_unit() -> None:
     rows = [
         row("sts", "tta", dataset, "test", "pearson", 0.5, 1379, 0.02, None) for dataset in ("stsb", "sick")
     ]
-    for ours in (*tta.stsb(report(rows)), *tta.sick(report(rows))):
+    for ours in (*of("tta Table 3", report(rows)), *of("tta Table 4", report(rows))):
         level = ours.level("tta")
         assert level is not None and ours.printed["tta"] > 1
         assert level[0] == pytest.approx(50)

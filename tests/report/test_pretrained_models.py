@@ -10,11 +10,11 @@ from quartet.report import scale
 from quartet.report.cells import Cells
 from quartet.report.facts import PretrainedFacts, RunFacts
 from quartet.report.order import system_rank
-from quartet.report.papers import chapter, tta
+from quartet.report.papers import chapter
 from quartet.report.papers.exhibits import exhibits
 from quartet.report.run_report import Report
 from quartet.results import Result
-from tests.report.rendered import markdown
+from tests.report.rendered import markdown, of
 from tests.report.synthetic import facts, results, row
 
 SCALE = "13.89 M parameters, 5,000 steps, books (18.16 M words), exported as onnx-int8"
@@ -72,7 +72,7 @@ def test_it_is_compared_with_no_model_of_the_run() -> None:
         for contrast in chapter.contrasts(report, exhibit):
             if "tta-books" in contrast.first + contrast.second:
                 assert contrast.second == "first-pass"
-    similarity = tta.stsb(report)[0]
+    similarity = of("tta Table 3", report)[0]
     assert similarity.printed["tta-books/context"] == similarity.printed["tta/context"]
 
 

@@ -83,10 +83,21 @@ FORMATS: dict[str, Number] = {
     "count": count,
     "weight": weight,
     "perplexity": perplexity,
+    "milliseconds": milliseconds,
     "p": p_value,
     "millions": millions,
     "general": general,
     "coverage": coverage,
+}
+
+
+#: How differences are written, by the format of what differs.
+SIGNED: dict[str, Number] = {
+    "one": signed_points,
+    "two": difference,
+    "three": fixed(3, sign=True),
+    "perplexity": signed_points,
+    "milliseconds": difference,
 }
 
 

@@ -9,7 +9,8 @@ from importlib.resources import files
 
 from pydantic import TypeAdapter
 
-from quartet.report.papers import segabert, segatron, tta
+from quartet.report.papers import computed
+from quartet.report.papers.ours import SeriesSpec, find
 from quartet.report.papers.series import Contrast, Series
 from quartet.report.run_report import Report
 
@@ -26,7 +27,7 @@ class Exhibit:
         tables: the keys of `PublishedFigures.tables` that hold its numbers; none where it prints a picture alone.
         presets: whole settings that run it, the smallest first; none where no stage measures it.
         keys: the keys of params.yaml that switch it on.
-        ours: what finds our figures, by its name in `FINDERS`.
+        ours: where our figures are, or the name of what finds them in `FINDERS`.
         contrasts: the comparisons that it is printed for.
         section: the title of the section that shows all our figures of the kind.
         rows, without: of the published rows, those that it has (none: all) and those that it leaves to another.
@@ -38,7 +39,7 @@ class Exhibit:
     finds: str
     presets: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
-    ours: str
+    ours: str | tuple[SeriesSpec, ...]
     contrasts: tuple[Contrast, ...]
     section: str
     tables: tuple[str, ...] = ()
@@ -59,19 +60,18 @@ def exhibits() -> tuple[Exhibit, ...]:
     return TypeAdapter(tuple[Exhibit, ...]).validate_python(YAML(typ="safe", pure=True).load(text))
 
 
-#: What finds our figures for an exhibit, by the name that exhibits.yaml has.
+#: What finds our figures where exhibits.yaml cannot say where they are.
 FINDERS: dict[str, Callable[[Report], list[Series]]] = {
-    one.__name__: one
-    for one in (
-        *(tta.wers, tta.bleus, tta.stsb, tta.sick, tta.perplexities),
-        *(tta.times_on_cpu, tta.times_one_way, tta.times_on_gpu),
-        *(segatron.wikitext, segatron.positions, segatron.causal_losses, segatron.input_lengths),
-        *(segatron.masked_losses, segabert.glue_dev, segabert.glue_test, segabert.siamese),
-        *(segabert.questions, segabert.choices, segabert.looks),
-    )
+    "glue-dev": lambda report: computed.glue(report, "dev"),
+    "glue-test": lambda report: computed.glue(report, "test"),
+    "wikitext": computed.wikitext,
+    "positions": computed.positions,
+    "times-on-cpu": lambda report: computed.times(report, "cpu"),
+    "times-on-gpu": lambda report: computed.times(report, "cuda"),
+    "times-one-way": computed.times_one_way,
 }
 
 
 def ours(report: Report, exhibit: Exhibit) -> list[Series]:
     """Our figures beside those of an exhibit."""
-    return FINDERS[exhibit.ours](report)
+    return FINDERS[exhibit.ours](report) if isinstance(exhibit.ours, str) else find(report, exhibit.ours)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from quartet.report.cells import Bounds, Cell, apart, interval
-from quartet.report.numbers import NONE, Number, ratio, signed_points
+from quartet.report.numbers import FORMATS, NONE, SIGNED, Number, ratio, signed_points
 
 ContrastKind = Literal["difference", "relative", "ratio"]
 #: A value and its interval.
@@ -27,9 +27,8 @@ class Series:
         printed_on: how a row names the paper's, e.g. "STSb test"; "" where the paper prints no number.
         ours: our figures by row.
         printed: theirs by row; a row may be in one of the two alone.
-        number: writes a figure of ours or theirs, both in the paper's unit.
-        signed: writes a difference of two of them.
-        factor: what ours is multiplied by for the paper's unit.
+        format: a name of `quartet.report.numbers.SIGNED`: how figures in the paper's unit and their differences are
+            written. Our figures of the format "one" are shares: the paper's unit is a hundredth.
         same: the set is the paper's own, so that a difference of levels means something.
         paired: our change of two rows over the same items, where it was measured as such, and its kind.
         compared: whether a verdict is passed on it: False where the paper says of it that it tells nothing.
@@ -37,17 +36,30 @@ class Series:
     """
 
     ours_on: str
-    printed_on: str
+    printed_on: str = ""
     ours: Mapping[str, Cell]
-    printed: Mapping[str, float]
-    number: Number
-    signed: Number
-    factor: float = 1.0
+    printed: Mapping[str, float] = field(default_factory=dict)
+    format: str
     same: bool = False
     paired: Callable[[str, str], FigureLevel | None] = lambda first, second: None
     compared: bool = True
     paired_kind: ContrastKind = "difference"
     changes: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+    @property
+    def factor(self) -> float:
+        """What ours is multiplied by for the paper's unit."""
+        return 100 if self.format == "one" else 1
+
+    @property
+    def number(self) -> Number:
+        """Writes a figure."""
+        return FORMATS[self.format]
+
+    @property
+    def signed(self) -> Number:
+        """Writes a difference of two."""
+        return SIGNED[self.format]
 
     def level(self, row: str) -> FigureLevel | None:
         """Our figure in the paper's unit, with its interval."""
@@ -161,8 +173,3 @@ def scaled(cell: Cell, factor: float) -> FigureLevel:
     """A cell's mean and interval in another unit, or turned round."""
     ends = sorted(factor * end for end in cell.bounds or ())
     return factor * cell.value, (ends[0], ends[1]) if ends else None
-
-
-def present(pairs: Iterable[tuple[str, Cell | None]]) -> dict[str, Cell]:
-    """Without the rows that have no figure."""
-    return {row: cell for row, cell in pairs if cell is not None}
