@@ -66,6 +66,18 @@ def test_line_n_belongs_to_the_nth_list_whatever_its_name(ids: list[str | None],
     )
 
 
+def test_audio_files_that_are_called_by_numbers_name_no_list_that_has_none(tmp_path: Path) -> None:
+    """NeMo's beams stand in the manifest's order: the first is that of 3.wav here, and no list is that of 30.wav."""
+    lists, manifest = tmp_path / "beams.tsv", tmp_path / "manifest.json"
+    lists.write_text("a\t-1\nb\t-2\nc\t-1\n")
+    for files in (["3", "1", "2"], ["30", "2", "7"], ["0", "1", "2"]):
+        manifest.write_text("".join(MANIFEST % (file, text) for file, text in zip(files, "abc", strict=True)))
+        found = read("nemo", NBestFiles(lists, references=manifest, beam=1))
+        assert [(one.hypotheses[0].text, one.reference) for one in found.lists] == [
+            *zip("abc", "abc", strict=True)
+        ]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [

@@ -276,7 +276,8 @@ def attach_references(
         else:
             raise row
     ours = {name_key(one.utterance) for one in reading.lists}
-    texts = _without_file_names(texts, ours | reading.refused_names)
+    if _have_names(reading, names):
+        texts = _without_file_names(texts, ours | reading.refused_names)
     if ours.isdisjoint(texts):
         theirs = ", ".join(f'"{name}"' for name, _ in list(texts.values())[:2])
         reason = f"none of its utterances ({theirs}, ...) is one of the lists', which are like"
@@ -316,6 +317,13 @@ def _check_first_number(ours: Collection[str], theirs: Collection[str], path: st
     if theirs_from_1 if from_0 else "1" in ours and theirs_from_0:
         reason = f"numbers its texts from {int(from_0)}, and the lists count from {int(not from_0)}"
         raise InputError(path, reason, f"number the references from {int(not from_0)}, in the same order")
+
+
+def _have_names(reading: IngestedLists, names: UtteranceNames) -> bool:
+    """Whether the lists have names. A file such as 3.wav is not the third list: numbers are places, in any order."""
+    if names is not UtteranceNames.ORDER:
+        return names is UtteranceNames.OWN
+    return any(one.utterance != str(place) for one, place in zip(reading.lists, reading.places, strict=True))
 
 
 def _without_file_names(
@@ -394,17 +402,14 @@ def _by_name(
         return named
     ours = {name_key(one.utterance) for one in reading.lists}
     theirs = [name_key(row[0]) for _, row in named if not isinstance(row, InputError)]
+    own = _have_names(reading, names)
     if not references.plain:  # records: what calls itself a name is one
-        return (
-            _numbered(reading, ordered, names, path)
-            if ours.isdisjoint({*theirs, *map(_file, theirs)})
-            else named
-        )
-    own = any(one.utterance != str(place) for one, place in zip(reading.lists, reading.places, strict=True))
+        known = {*theirs, *map(_file, theirs)} if own else set(theirs)
+        return _numbered(reading, ordered, names, path) if ours.isdisjoint(known) else named
     all_names = (
         len(set(theirs)) == len(theirs) and (ours <= set(theirs) or ours >= set(theirs)) and bool(theirs)
     )
-    if names is UtteranceNames.ORDER and own:
+    if own:
         if all_names:
             return named
         if ours.isdisjoint(theirs):
