@@ -24,7 +24,7 @@ from pipeline.params import Params
 from pipeline.tracking.progress import bar
 from quartet.config.text import Source
 from quartet.errors import InputError
-from quartet.files import MANIFEST_VERSION, TEMPORARY, atomic_dir, read_json, sha256, write_json
+from quartet.files import MANIFEST_VERSION, TEMPORARY, atomic_dir, files_below, read_json, sha256, write_json
 
 if TYPE_CHECKING:  # at run time it would make every stage that fetches depend on how sentences are found
     from quartet.text.segmenter import PunktChoice
@@ -66,7 +66,7 @@ def fetch(source: Source, root: Path, folder: Path, name: str) -> dict[str, Any]
             f"the wrong content: sha256 {source.sha256} was expected, {found} was found",
             "if the new content is right, put its sha256 into params.yaml",
         )
-    files = [path for path in sorted(target.rglob("*")) if path.is_file()] if target.is_dir() else [target]
+    files = files_below(target) if target.is_dir() else [target]
     return {
         "file": name,
         "source": source.source,
@@ -204,7 +204,7 @@ def tree_sha256(path: Path) -> str:
     if path.is_file():
         return sha256(path)
     digest = hashlib.sha256()
-    for inner in sorted(each for each in path.rglob("*") if each.is_file()):
+    for inner in files_below(path):
         digest.update(f"{sha256(inner)}  {inner.relative_to(path).as_posix()}\n".encode())
     return digest.hexdigest()
 

@@ -143,6 +143,31 @@ def keep_only(kept: Collection[Path]) -> None:
                     other.unlink()
 
 
+def files_below(folder: str | Path) -> list[Path]:
+    """Every file in a folder and in those below it, linked ones too, sorted.
+
+    Raises:
+        InputError: one of the folders cannot be read, or a link leads back to a folder that it is in.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise InputError(
+            error.filename, f"cannot be read ({error.strerror})", "check the folder's rights"
+        ) from error
+
+    found = []
+    for place, folders, names in os.walk(folder, onerror=refuse, followlinks=True):
+        here = Path(place).absolute()
+        for name in folders:
+            link = Path(place, name)
+            if link.is_symlink() and any(link.samefile(above) for above in (here, *here.parents)):
+                raise InputError(
+                    link, "is a link to a folder that it is in", "take the link out of the folder"
+                )
+        found += [path for path in (Path(place, name) for name in names) if path.is_file()]
+    return sorted(found)
+
+
 def sha256(path: str | Path) -> str:
     """The SHA-256 of a file's bytes in hexadecimal, read in blocks."""
     digest = hashlib.sha256()

@@ -12,6 +12,7 @@ from quartet.errors import InputError
 from quartet.text.documents import documents_of
 from quartet.text.plain import DOCUMENT_LINES, draft_lines, read_text
 from quartet.text.punkt import Punkt
+from quartet.text.segmentation import source_sha256
 from quartet.text.segmenter import Segmenter
 
 PROSE = Path(__file__).parents[1] / "fixtures" / "text" / "prose"
@@ -45,6 +46,22 @@ def test_a_text_that_a_folder_would_leave_out_is_refused(tmp_path: Path, name: s
     with pytest.raises(InputError, match=r"only files that end in \.txt") as refused:
         list(read_text(tmp_path))
     assert refused.value.place == str(tmp_path / name)
+
+
+def test_a_linked_folder_of_texts_is_read_and_a_circle_is_refused(tmp_path: Path) -> None:
+    corpus, elsewhere = tmp_path / "corpus", tmp_path / "elsewhere"
+    (elsewhere / "deep").mkdir(parents=True)
+    corpus.mkdir()
+    (corpus / "a.txt").write_text("One.")
+    (elsewhere / "deep" / "b.txt").write_text("Two.")
+    (corpus / "link").symlink_to(elsewhere)
+    assert [document.id for document in read_text(corpus)] == ["a", "link/deep/b"]
+    before = source_sha256(corpus)
+    (elsewhere / "deep" / "b.txt").write_text("Three.")
+    assert source_sha256(corpus) != before
+    (elsewhere / "deep" / "up").symlink_to(corpus)
+    with pytest.raises(InputError, match="a link to a folder that it is in"):
+        list(read_text(corpus))
 
 
 def test_two_blank_lines_separate_the_documents_of_one_file(tmp_path: Path) -> None:

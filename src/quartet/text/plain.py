@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from quartet.errors import InputError
+from quartet.files import files_below
 from quartet.text.documents import Document, Draft, Paragraph, documents_of
 
 DOCUMENT_GAP = 2
@@ -126,8 +127,8 @@ def parts_of_lines(lines: Iterable[str], name: str) -> Iterator[TextPart]:
 
 def _files_of(folder: Path) -> Iterator[TextFile]:
     files = {}
-    for file in folder.rglob("*"):
-        if not file.name.lower().endswith((".txt", ".txt.gz")) or not file.is_file():
+    for file in files_below(folder):
+        if not file.name.lower().endswith((".txt", ".txt.gz")):
             continue
         if file.suffix != ".txt":
             raise InputError(

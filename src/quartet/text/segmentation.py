@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from quartet.errors import InputError
-from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json
+from quartet.files import MANIFEST_VERSION, atomic_dir, files_below, sha256, write_json
 from quartet.text.documents import Document, Draft, SegmentedDocument, documents_of
 from quartet.text.hub import HubReader
 from quartet.text.resumable_work import Arrays, ResumableWork, pack_texts, resume_folder, unpack_texts
@@ -257,9 +257,7 @@ def source_sha256(path: Path, endings: tuple[str, ...] | None = TEXT_FILES) -> s
     if path.is_file():
         return sha256(path)
     digest = hashlib.sha256()
-    files = (
-        file for file in path.rglob("*") if (endings is None or file.suffix in endings) and file.is_file()
-    )
+    files = (file for file in files_below(path) if endings is None or file.suffix in endings)
     for file in sorted(files, key=lambda file: file.relative_to(path).as_posix()):
         digest.update(f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n".encode())
     return digest.hexdigest()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from quartet.errors import InputError
+from quartet.files import files_below
 from quartet.tasks.set_files import (
     LARGEST,
     SetFormat,
@@ -78,7 +79,7 @@ def read_blimp(path: Path) -> Iterator[MinimalPair]:
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     if path.is_dir():
-        files = [file for file in path.rglob("*") if file.suffix in _HELD and file.is_file()]
+        files = [file for file in files_below(path) if file.suffix in _HELD]
         for file in sorted(files, key=lambda file: file.relative_to(path).as_posix()):
             if _belongs(file.relative_to(path).as_posix()):
                 yield from _rows(file)
