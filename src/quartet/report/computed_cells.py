@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from quartet.nbest.metrics import METRICS
 from quartet.report import loss
 from quartet.report.blocks import durations, runtime
 from quartet.report.cells import interval
+from quartet.report.facts import ModelFacts
 from quartet.report.numbers import FORMATS, NONE, signed_points
 from quartet.report.run_report import Report, named
 from quartet.report.spec import ColumnSpec
@@ -38,6 +38,10 @@ class TableContext:
         return self.values["split"]
 
 
+#: The report, the table, the column and the system -> the cell.
+Computed = Callable[[Report, TableContext, ColumnSpec, str], str]
+
+
 def is_part(dataset: str, endings: Sequence[str], datasets: Sequence[str]) -> bool:
     """Whether a set is another one with such an ending, or whatever follows a slash."""
     return any(
@@ -56,6 +60,16 @@ def words(split: str) -> str:
     """A range of lengths: "0-5 words", "21 words or more"."""
     low, _, high = split.partition("-")
     return f"{split} words" if high else f"{low} words or more"
+
+
+def _of_model(told: Callable[[ModelFacts], str]) -> Computed:
+    """A cell that says something of the model."""
+
+    def cell(report: Report, _: TableContext, __: ColumnSpec, system: str) -> str:
+        model = report.facts.model(system)
+        return NONE if model is None else told(model) or NONE
+
+    return cell
 
 
 def _steps(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
@@ -83,21 +97,6 @@ def _margin(report: Report, where: TableContext, _: ColumnSpec, system: str) -> 
     return measured if measured != NONE or margin is None else margin.text
 
 
-def _perplexity(report: Report, where: TableContext, column: ColumnSpec, system: str) -> str:
-    """Frequencies look at no side: theirs is a perplexity and a pseudo-perplexity alike."""
-    unigram = report.model(system) == loss.UNIGRAM
-    spec = column.filled(**{**where.values, **({"m": "ppl"} if unigram else {})})
-    return report.text(
-        FORMATS["perplexity"],
-        where.table,
-        where.dataset,
-        where.split,
-        system,
-        spec.metrics[0],
-        bounds=spec.bounds,
-    )
-
-
 def _change(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
     cell = report.find(where.table, where.dataset, where.split, system, "loss-difference")
     if cell is None:
@@ -117,31 +116,18 @@ def _tokens(report: Report, where: TableContext, _: ColumnSpec, system: str) -> 
     return NONE if cell is None else FORMATS["count"](cell.n)
 
 
-def _reference(report: Report, where: TableContext, column: ColumnSpec, system: str) -> str:
-    metric = _kind(report, where, system) + column.metrics[0]
-    place = where.table, where.dataset, where.split, system, metric
-    return report.text(FORMATS["perplexity"], *place, bounds=column.bounds)
-
-
-def _error(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
-    texts = (
-        report.text(FORMATS["two"], "rerank", where.dataset, where.split, system, metric, False, False)
-        for metric in METRICS
-    )
-    return next((text for text in texts if text != NONE), NONE)
-
-
 #: A cell of a column with `computed`, by its name.
-CELLS: dict[str, Callable[[Report, TableContext, ColumnSpec, str], str]] = {
+CELLS: dict[str, Computed] = {
+    "predicts": _of_model(lambda model: model.objective.upper()),
+    "reads": _of_model(lambda model: model.reads),
+    "positions": _of_model(lambda model: ", ".join(model.positions)),
+    "variant": _of_model(lambda model: ", ".join(model.variant)),
     "steps": _steps,
     "loss": _loss,
     "margin": _margin,
-    "perplexity": _perplexity,
     "change": _change,
     "measure": lambda report, where, _, system: MEASURES[_kind(report, where, system)],
     "tokens": _tokens,
-    "reference": _reference,
-    "error": _error,
 }
 
 

@@ -90,16 +90,6 @@ class ModelFacts:
     variant: tuple[str, ...] = ()
     leaks: bool = False
 
-    def told(self, field: str) -> str:
-        """A fact as a table has it: "predicts", "reads", "positions" or "variant"."""
-        texts = {
-            "predicts": self.objective.upper(),
-            "reads": self.reads,
-            "positions": ", ".join(self.positions),
-            "variant": ", ".join(self.variant) or "–",
-        }
-        return texts[field]
-
     @property
     def segment_aware(self) -> bool:
         """Whether the model sees sentence or paragraph indices."""

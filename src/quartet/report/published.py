@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
+from pydantic import TypeAdapter
+
+from quartet.report.spec import Entry, read_entries
 from quartet.results import INTACT, system_name
 
 
 @dataclass(frozen=True, kw_only=True)
-class Paper:
+class Paper(Entry):
     """A paper.
 
     Attributes:
@@ -30,7 +32,7 @@ class Paper:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishedTable:
+class PublishedTable(Entry):
     """A printed table, or the numbers that stand for a figure.
 
     Attributes:
@@ -69,7 +71,7 @@ class PublishedTable:
 
 
 @dataclass(frozen=True)
-class PublishedFigures:
+class PublishedFigures(Entry):
     """Both papers' figures, by name."""
 
     papers: dict[str, Paper]
@@ -104,16 +106,5 @@ def published_number(name: str, column: str, model: str, reading: str = "") -> f
 @cache
 def published_figures() -> PublishedFigures:
     """The figures that come with the package; read once."""
-    from ruamel.yaml import YAML
-
-    text = files("quartet.report").joinpath("published.yaml").read_text(encoding="utf-8")
-    raw = YAML(typ="safe", pure=True).load(text)
-    papers = {
-        name: Paper(**{**entry, "scale": tuple(entry["scale"])}) for name, entry in raw["papers"].items()
-    }
-    return PublishedFigures(papers, {name: _table(entry) for name, entry in raw["tables"].items()})
-
-
-def _table(entry: dict[str, Any]) -> PublishedTable:
-    rows = {str(system): tuple(numbers) for system, numbers in entry["rows"].items()}
-    return PublishedTable(**{**entry, "columns": tuple(entry["columns"]), "rows": rows})
+    entries = read_entries(files("quartet.report") / "published.yaml")
+    return TypeAdapter(PublishedFigures).validate_python(entries)

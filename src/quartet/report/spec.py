@@ -9,6 +9,7 @@ import dataclasses
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any, Literal
 
 from pydantic import ConfigDict, TypeAdapter
@@ -17,23 +18,28 @@ from pydantic import ConfigDict, TypeAdapter
 SECTIONS = "report.yaml"
 
 
+class Entry:
+    """A mapping of a YAML file, which has no other keys than its fields."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+
 @dataclass(frozen=True, kw_only=True)
-class ColumnSpec:
+class ColumnSpec(Entry):
     """A column of a table. In all its texts {dataset}, {split}, {m} and {for} stand for those of the table.
 
     Attributes:
         head: in the table's head.
-        metric: of the figure; several are written by `text`.
+        metric: of the figure; of several the first that there is, or all of them as `text` says.
         format: a name of `quartet.report.numbers.FORMATS`, one for each metric.
         text: how several figures make one entry, e.g. "{0} ({1})"; {n} is the items behind the last.
-        dataset, split: where the figure is, if not on the table's; split "any": on the first split that has it.
+        table, dataset, split: where the figure is, if not on the table's; split "any": on the first split that has it.
         each: a column for each of these values, as {for}; "sets" and "groups" are those of the table, "lengths" its
             splits that are ranges of words, as {words}.
         without: sets for which `each` makes no column.
         caption: whether the caption counts its items.
         bounds: whether its interval is shown.
         seeds: "largest": of several seeds the largest value, where a mean means nothing.
-        fact: a field of `ModelFacts` in the place of a figure.
         computed: a name of `quartet.report.computed_cells.CELLS` in the place of a figure.
         paper: a published table in the place of a figure, and `column` its column.
     """
@@ -42,6 +48,7 @@ class ColumnSpec:
     metric: str | tuple[str, ...] = ()
     format: str | tuple[str, ...] = "hundredfold"
     text: str = ""
+    table: str = ""
     dataset: str = "{dataset}"
     split: str = "{split}"
     each: str | tuple[str, ...] = ()
@@ -49,12 +56,9 @@ class ColumnSpec:
     caption: bool = True
     bounds: bool = True
     seeds: Literal["mean", "largest"] = "mean"
-    fact: str = ""
     computed: str = ""
     paper: str = ""
     column: str = ""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -79,7 +83,7 @@ class ColumnSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableSpec:
+class TableSpec(Entry):
     """A table, or one for each set of the results.
 
     Attributes:
@@ -117,20 +121,16 @@ class TableSpec:
     unit: str
     notes: tuple[str, ...] = ()
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
 
 @dataclass(frozen=True, kw_only=True)
-class BlockSpec:
+class BlockSpec(Entry):
     """Lines that no table of systems makes: a name of `quartet.report.computed_cells.BLOCKS`."""
 
     block: str
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
 
 @dataclass(frozen=True, kw_only=True)
-class SetColumn:
+class SetColumn(Entry):
     """A figure of one set.
 
     Attributes:
@@ -146,11 +146,9 @@ class SetColumn:
     words: str
     part: str = ""
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
 
 @dataclass(frozen=True, kw_only=True)
-class AverageSpec:
+class AverageSpec(Entry):
     """Figures of several sets side by side with their plain mean, × 100, above the rows of the paper's table.
 
     Attributes:
@@ -163,11 +161,9 @@ class AverageSpec:
     average: tuple[SetColumn, ...]
     note: str
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
 
 @dataclass(frozen=True, kw_only=True)
-class BesideSpec:
+class BesideSpec(Entry):
     """For each set our figures on test above those of the papers' tables, with their changes to one of their own.
 
     Attributes:
@@ -184,11 +180,9 @@ class BesideSpec:
     head: str
     format: str
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
 
 @dataclass(frozen=True, kw_only=True)
-class PartsSpec:
+class PartsSpec(Entry):
     """A table a set whose rows are the set's parts in groups, and whose columns are the systems; values × 100.
 
     Attributes:
@@ -209,11 +203,9 @@ class PartsSpec:
     unit: str
     note: str
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
 
 @dataclass(frozen=True, kw_only=True)
-class PictureSpec:
+class PictureSpec(Entry):
     """A picture. Which of the keys from `metric` on it reads is said by the function that draws its kind of plot.
 
     Attributes:
@@ -251,11 +243,9 @@ class PictureSpec:
     ticks: int = 0
     legend: int = 3
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
 
 @dataclass(frozen=True, kw_only=True)
-class FindingSpec:
+class FindingSpec(Entry):
     """A rule by which sentences are written: a name of `quartet.report.findings.RULES` with what it needs.
 
     Attributes:
@@ -280,11 +270,9 @@ class FindingSpec:
     reading: str = ""
     table: str = ""
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
 
 @dataclass(frozen=True, kw_only=True)
-class SectionSpec:
+class SectionSpec(Entry):
     """A section.
 
     Attributes:
@@ -309,8 +297,6 @@ class SectionSpec:
     first: int = 0
     timed: bool = False
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
-
 
 def fill(text: str, values: dict[str, str]) -> str:
     """A text with the values that it names in braces; other braces stay."""
@@ -325,15 +311,18 @@ def sections() -> dict[str, SectionSpec]:
 
     The keys that begin with _ are parts that several entries of a file share.
     """
-    from ruamel.yaml import YAML
-
     tasks = sorted(files("quartet.tasks").iterdir(), key=lambda folder: folder.name)
     adapter = TypeAdapter(dict[str, SectionSpec])
     found: dict[str, SectionSpec] = {}
     for file in (files("quartet.report") / "sections.yaml", *(folder / SECTIONS for folder in tasks)):
         if file.is_file():
-            raw: dict[str, Any] = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
-            found |= adapter.validate_python(
-                {name: entry for name, entry in raw.items() if not name.startswith("_")}
-            )
+            raw = read_entries(file)
+            found |= adapter.validate_python({name: raw[name] for name in raw if not name.startswith("_")})
     return dict(sorted(found.items(), key=lambda item: item[1].order))
+
+
+def read_entries(file: Traversable) -> Any:
+    """A YAML file of the package as plain data."""
+    from ruamel.yaml import YAML
+
+    return YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))

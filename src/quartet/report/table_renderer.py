@@ -151,24 +151,21 @@ def _columns(spec: TableSpec, groups: list[Group], values: dict[str, str]) -> It
 def _entry(report: Report, where: computed_cells.TableContext, column: TableColumn, system: str) -> str:
     """What stands in a column for a system."""
     spec = column.spec.filled(**column.values)
-    if spec.fact:
-        model = report.facts.model(system)
-        return NONE if model is None else model.told(spec.fact)
     if spec.computed:
         return computed_cells.CELLS[spec.computed](report, where, column.spec, system)
     if spec.paper:
         value = published_number(spec.paper, spec.column, report.model(system), report.reading(system))
         return NONE if value is None else FORMATS["one"](value)
     split = None if spec.split == "any" else spec.split
-    texts, last = [], None
+    texts, cell = [], None
     for metric, number in zip(spec.metrics, spec.formats, strict=True):
-        place = where.table, spec.dataset, split, system, metric
+        place = spec.table or where.table, spec.dataset, split, system, metric
         texts.append(report.text(FORMATS[number], *place, spec.caption, spec.bounds))
-        last = report.find(*place)
-        if last and spec.seeds == "largest":
-            texts[-1] = FORMATS[number](max(row.value for row in last.rows))
-    if NONE in texts or not spec.text:
-        return texts[0] if not spec.text else NONE
-    return fill(
-        spec.text, {"n": str(last.n if last else 0), **{str(at): text for at, text in enumerate(texts)}}
-    )
+        cell = report.find(*place)
+        if cell and spec.seeds == "largest":
+            texts[-1] = FORMATS[number](max(row.value for row in cell.rows))
+        if cell and not spec.text:
+            return texts[-1]
+    if cell is None or NONE in texts:
+        return NONE
+    return fill(spec.text, {"n": str(cell.n), **{str(at): text for at, text in enumerate(texts)}})

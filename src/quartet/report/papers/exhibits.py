@@ -13,10 +13,11 @@ from quartet.report.papers import computed
 from quartet.report.papers.ours import SeriesSpec, find
 from quartet.report.papers.series import Contrast, Series
 from quartet.report.run_report import Report
+from quartet.report.spec import Entry, read_entries
 
 
 @dataclass(frozen=True, kw_only=True)
-class Exhibit:
+class Exhibit(Entry):
     """A table or figure of a paper, an entry of exhibits.yaml.
 
     Attributes:
@@ -54,10 +55,8 @@ class Exhibit:
 @cache
 def exhibits() -> tuple[Exhibit, ...]:
     """Every table and figure of results in the two papers, in their order; read once."""
-    from ruamel.yaml import YAML
-
-    text = files("quartet.report.papers").joinpath("exhibits.yaml").read_text(encoding="utf-8")
-    return TypeAdapter(tuple[Exhibit, ...]).validate_python(YAML(typ="safe", pure=True).load(text))
+    entries = read_entries(files("quartet.report.papers") / "exhibits.yaml")
+    return TypeAdapter(tuple[Exhibit, ...]).validate_python(entries)
 
 
 #: What finds our figures where exhibits.yaml cannot say where they are.

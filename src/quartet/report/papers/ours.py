@@ -7,13 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import ConfigDict
-
 from quartet.report.cells import Cell
 from quartet.report.papers.series import FigureLevel, Series, scaled
 from quartet.report.published import PublishedTable, published_figures, published_number
 from quartet.report.run_report import Report, likes_of_tta
-from quartet.report.spec import fill
+from quartet.report.spec import Entry, fill
 
 #: Differences to it stand in the table of the lists themselves.
 FIRST = "first-pass"
@@ -22,7 +20,7 @@ NOTHING = PublishedTable(paper="", place="", title="", unit="", columns=("",), r
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeriesSpec:
+class SeriesSpec(Entry):
     """Where our figures are, and the published column beside them: a series for each set and split that has some.
 
     In its texts {dataset}, {split}, {reading}, {m}, {measure} and {column} stand for those of the series, {head} for
@@ -72,8 +70,6 @@ class SeriesSpec:
     pairs: str = ""
     compared: tuple[str, ...] = ()
     instead: bool = False
-
-    __pydantic_config__ = ConfigDict(extra="forbid")
 
 
 def find(report: Report, specs: tuple[SeriesSpec, ...]) -> list[Series]:
