@@ -126,6 +126,23 @@ def test_labels_go_and_long_lines_without_a_stop_stay() -> None:
     assert lines(page) == ["It had been quiet for a very long time in there"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "茶は飲み物である。",
+        "「茶は何ですか？」",
+        "茶有以下几种：",
+        "यह चाय है।",
+        "هل هذا شاي؟",
+        "یہ چائے ہے۔",
+        "Սա թեյ է։",
+        "ይህ ሻይ ነው።",
+    ],
+)
+def test_prose_ends_as_it_does_in_each_script(text: str) -> None:
+    assert [paragraph.text for paragraph in paragraphs_of(f"{text}\n\n茶\n\nचाय")] == [text]
+
+
 def test_control_characters_cannot_pose_as_marks() -> None:
     assert lines("A \x02b\x03 2\x01 c\x04.") == ["A b 2 c."]
 

@@ -67,7 +67,12 @@ _BRACKETS = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
 _FILLER = re.compile(rf"(?:{HOLE}|\W|\b(?:or|and|in|from|pronounced|also|lit)\b)*", re.IGNORECASE)
 _SPACE_BEFORE = re.compile(r" +([,;:.!?)\]](?: |$))")
 _SPACE_AFTER = re.compile(r"([(\[]) +")
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*$")
+# Unicode's Sentence_Terminal of scripts that are in use, and the ellipsis; then what may close behind it. Escaped are
+# Armenian, Arabic, Urdu, Devanagari, Burmese, Ethiopic, Khmer, doubled, Chinese and Japanese signs.
+_SENTENCE_END = re.compile(
+    "[.!?…\u0589\u061f\u06d4\u0964\u0965\u104b\u1362\u1367\u17d4\u17d5\u203c\u203d\u2047-\u2049\u3002\uff01\uff0e\uff1f\uff61]"
+    "[\"'”’»)\\]\u3009\u300b\u300d\u300f\u3011\uff09]*$"
+)
 _LEFTOVER = re.compile(r"\{\{|\}\}|\{\||\|\}|\[\[|\]\]|</?[a-z]+[^<>]*>|^[|!]", re.IGNORECASE)
 _SIMPLE_FORMULA = re.compile(r"[\w\s+\-−*/=<>()\[\].,;:|'^…]{1,40}")
 
@@ -206,7 +211,9 @@ def _block(line: str, item: bool) -> Iterator[Block]:
     line = _tidy(line)
     if not re.search(r"\w", line) or FORMULA in line or _LEFTOVER.search(line):
         return
-    if _SENTENCE_END.search(line) or (not item and (line.endswith(":") or line.count(" ") >= MIN_WORDS)):
+    if _SENTENCE_END.search(line) or (
+        not item and (line.endswith((":", "\uff1a")) or line.count(" ") >= MIN_WORDS)
+    ):
         yield Block(0, line)
 
 
