@@ -16,7 +16,7 @@ from quartet.config.nbest import NBestEntry
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json, write_jsonl
 from quartet.nbest.formats import IngestedLists, NBestFiles, jsonl, read
-from quartet.nbest.metrics import Bleu
+from quartet.nbest.metrics import Bleu, metric_named, unspaced_words
 from quartet.nbest.types import NBest, count, in_common
 
 #: Every entry that was left out, with its reason.
@@ -63,6 +63,8 @@ def nbest(name: str) -> None:
                     {"split": split, "place": e.place, "reason": e.reason} for e in all_refused(reading)
                 ]
                 say(f"{files.hypotheses}: {summary(reading)}")
+            if unspaced := unspaced_words(lists["test"], metric_named(settings.metric, settings.bleu)):
+                say(unspaced)
             if common := in_common(lists["dev"], lists["test"]):
                 say(f"{common} of the {len(lists['test'])} lists of test are among those of dev")
             write_jsonl(temporary / REFUSED, refused)

@@ -17,7 +17,15 @@ import sacrebleu
 from quartet.config.choices import BleuTokenization, MetricName
 from quartet.config.nbest import BleuSettings
 from quartet.errors import InputError
-from quartet.nbest.metrics import METRICS, Bleu, CountTable, WordErrorRate, count_errors, metric_named
+from quartet.nbest.metrics import (
+    METRICS,
+    Bleu,
+    CountTable,
+    WordErrorRate,
+    count_errors,
+    metric_named,
+    unspaced_words,
+)
 from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates, tune_and_apply, weight_grid
 from quartet.nbest.rescored_file import write_rescored
@@ -31,6 +39,27 @@ METRIC = WordErrorRate()
 def rate(lists: list[NBest]) -> float:
     """The rate of all hypotheses of lists with references together."""
     return float(METRIC.corpus(CountTable.of(lists, METRIC).counts.sum(axis=0, keepdims=True))[0])
+
+
+def test_texts_without_spaces_are_named_and_spaces_between_characters_give_the_character_error_rate() -> None:
+    """One of six and none of three characters is wrong; as words, one of two."""
+    texts = [("今天天气很好", "今天天汽很好"), ("你好吗", "你好吗")]
+    lists = [nbest(str(index), ref, (text, -1.0)) for index, (ref, text) in enumerate(texts)]
+    assert rate(lists) == 50.0
+    assert "今天天气很好" in (unspaced_words(lists, METRIC) or "")
+    spaced = [
+        nbest(str(index), " ".join(ref), (" ".join(text), -1.0)) for index, (ref, text) in enumerate(texts)
+    ]
+    assert rate(spaced) == pytest.approx(100 / 9)
+    assert unspaced_words(spaced, METRIC) is None
+    for tokenize, known in (("13a", False), ("intl", False), ("none", False), ("zh", True), ("char", True)):
+        assert (unspaced_words(lists, Bleu(tokenize=tokenize)) is None) == known  # type: ignore[arg-type]
+    english = [
+        nbest("a", "the heron", ("x", -1.0)),
+        nbest("b", "你好吗", ("x", -1.0)),
+        nbest("c", None, ("x", -1.0)),
+    ]
+    assert unspaced_words(english, METRIC) is None, "half of them are no reason"
 
 
 def test_every_hypothesis_and_the_corpus_agree_with_jiwer() -> None:

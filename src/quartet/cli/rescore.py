@@ -189,7 +189,7 @@ def rescore(
     import quartet
     from quartet.config.nbest import BleuSettings
     from quartet.nbest.formats import FORMATS, NBestFiles
-    from quartet.nbest.metrics import metric_named
+    from quartet.nbest.metrics import metric_named, unspaced_words
     from quartet.nbest.normalise import Normalisation, default_normalisation
     from quartet.nbest.rerank import weight_grid
     from quartet.nbest.scores import texts_of
@@ -273,6 +273,8 @@ def rescore(
     found.write(out)
     short = found.write_texts(text_out, ref_out) + found.write_counted(counted_out, counted_ref_out)
     print(summary(found, tune, out), file=sys.stderr)
+    if unspaced := unspaced_words(found.candidates.lists, judge):
+        print(unspaced, file=sys.stderr)
     if found.in_tune:
         print(
             f"{found.in_tune} of the {len(found)} lists are among those of --tune: the weight is chosen on their "

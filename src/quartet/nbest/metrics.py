@@ -26,6 +26,7 @@ from quartet.arguments import check_choice
 from quartet.config.choices import BleuTokenization
 from quartet.config.nbest import BleuSettings
 from quartet.nbest.types import NBest, words
+from quartet.scoring.unknown import words_of
 from quartet.statistics.intervals import Floats
 
 if TYPE_CHECKING:
@@ -124,6 +125,27 @@ def count_errors(reference: str, hypotheses: Sequence[str]) -> tuple[list[int], 
         if text not in known:
             known[text] = Levenshtein.distance(target, encode(text))
     return [known[text] for text in hypotheses], len(target)
+
+
+def unspaced_words(lists: Iterable[NBest], metric: Metric) -> str | None:
+    """What to know of texts without spaces between their words, each of which the metric counts as one word.
+
+    None where fewer than half of the references are such, or the metric cuts them at every letter.
+    """
+    if isinstance(metric, Bleu) and metric.tokenize in ("zh", "char"):
+        return None
+    texts = [one.reference for one in lists if one.reference is not None and words(one.reference)]
+    long = [next((word for word in words(text) if words_of(word) > 1), None) for text in texts]
+    found = [word for word in long if word is not None]
+    if 2 * len(found) <= len(texts):
+        return None
+    remedy = "give --bleu-tokenize zh or char (bleu: tokenize)"
+    if not isinstance(metric, Bleu):
+        remedy = "for a character error rate write a space between characters in lists and references"
+    return (
+        f'{len(found)} of {len(texts)} references have words such as "{found[0]:.20}", of a script without spaces, and '
+        f"each counts as one word; {remedy}"
+    )
 
 
 @dataclass(frozen=True)
