@@ -19,8 +19,6 @@ from quartet.report.published import published_figures
 from quartet.report.run_report import Report
 from quartet.report.spec import PictureSpec
 
-#: By the tasks of `runtime.TASKS`.
-TITLES = {"sts": "a sentence vector (sts)", "rerank": "a sentence score (rerank)"}
 #: Words at which a logarithmic axis has its numbers, of those that were timed.
 TICKS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 #: As many lengths have room for their numbers on one axis.
@@ -56,7 +54,9 @@ def times(data: PictureData, _: str, spec: PictureSpec) -> Figure | None:
                 _timed_line(axis, names[name], name, report, max(4.0, 8.0 - place))
             if spec.beside:
                 _printed(axis, task, spec, report.facts)
-            axis.set_title(TITLES[task] + ("" if scale == "linear" else ", logarithmic axes"))
+            axis.set_title(
+                f"{runtime.TASKS[task]} ({task})" + ("" if scale == "linear" else ", logarithmic axes")
+            )
             axis.set_xlabel(spec.x)
     timed = sorted({words for names in drawn.values() for points in names.values() for words, _ in points})
     panels[0, 0].set_xlim(0, 1.04 * max(timed[-1], 1))
@@ -92,7 +92,7 @@ def _lines_of(report: Report, task: str, device: str) -> Lines:
     found: Lines = {}
     for words, dataset in runtime.word_counts(report, split).items():
         for system, cell in report.figures(runtime.TABLE, dataset, split, "ms").items():
-            if report.reading(system) in runtime.TASKS[task]:
+            if runtime.task_of(report, system) == task:
                 found.setdefault(system, []).append((words, cell))
     return found
 

@@ -136,7 +136,7 @@ def times(report: Report, device: str) -> list[Series]:
             ratio = table.get(task, "ratio")
             printed = {row: value for row in ("tta", "bilm") if (value := table.get(task, row)) is not None}
             changes = {} if ratio is None else {(row, "tta"): ratio for row in timed.ours if row != "tta"}
-            on = f"{table.title}: {runtime.TASK_WORDS[task]}"
+            on = f"{table.title}: {runtime.TASKS[task]}"
             found.append(dataclasses.replace(timed, printed_on=on, printed=printed, changes=changes))
     return found
 
@@ -162,7 +162,7 @@ def _of_task(report: Report, task: str, device: str, names: tuple[str, ...]) -> 
     cells = report.figures(runtime.TABLE, lengths[words], split, "ms")
     for system in cells:
         name = runtime.untasked(report, system)
-        if name in names and runtime.TASK_OF.get(report.reading(system)) == task:
+        if name in names and runtime.task_of(report, system) == task:
             systems.setdefault(name, system)
 
     def paired(first: str, second: str) -> FigureLevel | None:
@@ -173,7 +173,7 @@ def _of_task(report: Report, task: str, device: str, names: tuple[str, ...]) -> 
     if not systems:
         return None
     return Series(
-        ours_on=f"{words} words, {runtime.TASK_WORDS[task]}{' on a GPU' if device == 'cuda' else ''}, ms",
+        ours_on=f"{words} words, {runtime.TASKS[task]}{' on a GPU' if device == 'cuda' else ''}, ms",
         ours={name: cells[systems[name]] for name in names if name in systems},
         format="milliseconds",
         paired=paired,
