@@ -13,7 +13,6 @@ from pathlib import Path
 
 from pipeline.run import main
 from quartet.files import atomic_path
-from quartet.report.cells import Cells
 from quartet.report.facts import RunFacts, read_facts
 from quartet.report.html.page import pages
 from quartet.report.run_report import Report
@@ -39,7 +38,7 @@ def write_times(folder: Path, rows: Iterable[Result], facts: RunFacts) -> None:
 
     rows = list(rows)
     with tempfile.TemporaryDirectory() as kept:
-        drawn = figures.draw(Path(kept), PictureData(report=Report(Cells(rows), facts)), timed=True)
+        drawn = figures.draw(Path(kept), PictureData(report=Report(rows, facts)), timed=True)
         texts = {"README.md": readme(times(rows, facts)), **pages(times(rows, facts, drawn), Path(kept))}
     for name, text in texts.items():
         with atomic_path(folder / name) as temporary:

@@ -29,7 +29,6 @@ from pipeline.tracking.stage import read_timings, stage_run, timings
 from quartet.errors import InputError
 from quartet.files import TEMPORARY, atomic_dir, sha256, write_json
 from quartet.report import figures
-from quartet.report.cells import Cells
 from quartet.report.drawing import PictureData
 from quartet.report.facts import facts_json
 from quartet.report.numbers import listing
@@ -85,7 +84,7 @@ def write_report(params: Params, layout: Layout, found: list[Result], place: Pat
         write_table(folder / "input-lengths.csv", input_lengths_plot(found))
     with atomic_dir(place / "figures") as folder:
         maps = {name: read_article(layout.attention(name)) for name in params.evaluate["attention"]}
-        data = PictureData(report=Report(Cells(found), facts), training=training, weights=weights, maps=maps)
+        data = PictureData(report=Report(found, facts), training=training, weights=weights, maps=maps)
         drawn = figures.draw(folder, data)
     pictures = {name: f"figures/{file}" for name, file in drawn.items()}
     (place / "facts.json").write_text(facts_json(facts), encoding="utf-8")

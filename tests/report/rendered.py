@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from quartet.report.cells import Cells
 from quartet.report.drawing import PictureData, style
 from quartet.report.facts import RunFacts
 from quartet.report.figures import PLOTS
@@ -54,13 +53,13 @@ def table_rows(text: str, system: str) -> list[list[str]]:
 
 def shown(rows: list[Result], table: str, known: RunFacts | None = None) -> tuple[str, Report]:
     """A section alone, and the report that knows what it left over."""
-    report = Report(Cells(rows), known or facts())
+    report = Report(rows, known or facts())
     return "\n".join(section_body(report, table, sections()[table])), report
 
 
 def verdicts(rows: list[Result], table: str, known: RunFacts | None = None) -> list[str]:
     """What the section's rules find."""
-    report = Report(Cells(rows), known or facts())
+    report = Report(rows, known or facts())
     return [one for rule in sections()[table].findings for one in sentences(report, table, rule)]
 
 
@@ -77,7 +76,7 @@ def of(exhibit: str, report: Report) -> list[Series]:
 
 def picture_data(rows: Iterable[Result], known: RunFacts | None = None, **curves: Any) -> PictureData:
     """What pictures are drawn from; `curves` are the other fields."""
-    return PictureData(report=Report(Cells(rows), known or facts()), **curves)
+    return PictureData(report=Report(rows, known or facts()), **curves)
 
 
 def picture(name: str, data: PictureData) -> Figure | None:

@@ -111,6 +111,16 @@ def row(
     )
 
 
+def rows_of(
+    place: tuple[str, str, str, str], n: int, seed: int | None, **figures: float | tuple[float, float]
+) -> Iterator[Result]:
+    """Rows of one table, system, set and split: by metric (_ for -) a value, or one and half its interval."""
+    table, system, dataset, split = place
+    for metric, figure in figures.items():
+        value, half = figure if isinstance(figure, tuple) else (figure, None)
+        yield row(table, system, dataset, split, metric.replace("_", "-"), value, n, half, seed)
+
+
 def results(seeds: tuple[int, ...] = (1,)) -> list[Result]:
     """All tables but the run-time, each model once a seed; a later seed is a little worse."""
     rows = [*_baselines()]
@@ -121,26 +131,23 @@ def results(seeds: tuple[int, ...] = (1,)) -> list[Result]:
 
 
 def _baselines() -> Iterator[Result]:
-    yield row("perplexity", "unigram", "wikipedia-sample", "test", "entropy", 5.934, 13_200, 0.05, None)
-    yield row("perplexity", "unigram", "wikipedia-sample", "test", "ppl", math.exp(5.934), 13_200, 18, None)
+    unigram = "perplexity", "unigram", "wikipedia-sample", "test"
+    yield from rows_of(unigram, 13_200, None, entropy=(5.934, 0.05), ppl=(math.exp(5.934), 18))
     for split, first, oracle in (("dev", 14.21, 7.05), ("test", 15.38, 7.61)):
         yield row("rerank", "first-pass", "sample-speech", split, "wer", first, 106, 2.1, None)
         yield row("rerank", "oracle", "sample-speech", split, "wer", oracle, 106, 1.5, None)
     for words, n in LENGTHS.items():
         yield row("rerank-length", "first-pass", "sample-speech", words, "wer", 14.0 + n / 10, n, 3.1, None)
-    yield row("sts", "word2vec", "lee", "test", "pearson", 0.512, 1225, 0.1, None)
-    yield row("sts", "word2vec", "lee", "test", "spearman", 0.431, 1225, 0.1, None)
-    for name in ("wordsim353", "simlex999"):
-        yield row("wordsim", "word2vec", name, "test", "spearman", 0.081, 340, 0.1, None)
-        yield row("wordsim", "word2vec", name, "test", "pearson", 0.0812, 340, 0.1, None)
-        yield row("wordsim", "word2vec", name, "test", "coverage", 0.96, 353, None, None)
+    yield from rows_of(
+        ("sts", "word2vec", "lee", "test"), 1225, None, pearson=(0.512, 0.1), spearman=(0.431, 0.1)
+    )
+    for dataset in ("wordsim353", "simlex999"):
+        words2vec = "wordsim", "word2vec", dataset, "test"
+        yield from rows_of(words2vec, 340, None, spearman=(0.081, 0.1), pearson=(0.0812, 0.1))
+        yield from rows_of(words2vec, 353, None, coverage=0.96)
     for name, accuracy in (("majority", 0.5), ("bag-of-words", 0.625)):
-        yield row(
-            "classification", name, "polarity", "cross-validation", "accuracy", accuracy, 200, 0.068, None
-        )
-        yield row(
-            "classification", name, "polarity", "cross-validation", "f1", accuracy + 0.01, 200, 0.07, None
-        )
+        polarity = "classification", name, "polarity", "cross-validation"
+        yield from rows_of(polarity, 200, None, accuracy=(accuracy, 0.068), f1=(accuracy + 0.01, 0.07))
         yield row("glue", name, "rte", "dev", "accuracy", accuracy, 277, 0.06, None)
 
 
@@ -149,14 +156,13 @@ def _model(name: str, seed: int, worse: float) -> Iterator[Result]:
     corpus = "wikipedia-sample"
     kind = "ppl" if objective == "clm" else "pppl"
     value = PERPLEXITY[name] * worse
-    yield row("training", name, corpus, "valid", "loss", math.log(value), 20_011, None, seed)
-    yield row("training", name, corpus, "valid", "parameters", 1_003_000, 1, None, seed)
-    yield row("training", name, corpus, "valid", "tokens", 1_300_000, 1, None, seed)
-    yield row("perplexity", name, corpus, "test", "loss", math.log(value), 13_200, 0.06, seed)
-    yield row("perplexity", name, corpus, "test", kind, value, 13_200, 0.06 * value, seed)
-    yield row("perplexity", name, corpus, "test", f"{kind}-mean", value * 7, 540, value, seed)
-    yield row("perplexity", name, corpus, "test", f"{kind}-median", value * 0.8, 540, 0.05 * value, seed)
-    yield row("perplexity", name, corpus, "test", f"{kind}-word", value**1.4, 9_600, 0.05 * value, seed)
+    training, test = ("training", name, corpus, "valid"), ("perplexity", name, corpus, "test")
+    yield from rows_of(training, 20_011, seed, loss=math.log(value))
+    yield from rows_of(training, 1, seed, parameters=1_003_000, tokens=1_300_000)
+    yield from rows_of(test, 13_200, seed, loss=(math.log(value), 0.06), **{kind: (value, 0.06 * value)})
+    yield row(*test, f"{kind}-mean", value * 7, 540, value, seed)
+    yield row(*test, f"{kind}-median", value * 0.8, 540, 0.05 * value, seed)
+    yield row(*test, f"{kind}-word", value**1.4, 9_600, 0.05 * value, seed)
     if name == "unilm":
         pair = "unilm - transformer-xl"
         yield row("perplexity-pairs", pair, corpus, "test", "loss-difference", 0.2, 13_200, 0.03, seed)
@@ -165,101 +171,72 @@ def _model(name: str, seed: int, worse: float) -> Iterator[Result]:
         return
     systems = [name, f"{name}-intact"] if objective == "mlm" else [name]
     for place, system in enumerate(systems):
-        wer = 13.6 * worse + place + PERPLEXITY[name] / 500
         if name in ("unilm", "bilm", "tta", "tta-segments"):
-            for split, rate, first in (("dev", wer - 1.1, 14.21), ("test", wer, 15.38)):
-                yield row(
-                    "rerank", system, "sample-speech", split, "weight", 0.3 - 0.2 * place, 106, None, seed
-                )
-                yield row("rerank", system, "sample-speech", split, "wer", rate, 106, 2.0, seed)
-                yield row(
-                    "rerank", system, "sample-speech", split, "wer-difference", rate - first, 106, 1.4, seed
-                )
-                p = (0.3 if place else 0.012) * (1 if split == "test" else 0.5) * worse
-                yield row("rerank", system, "sample-speech", split, "p-value", p, 106, None, seed)
-            yield row("rerank", system, "sample-speech", "test", "wer-detectable", 1.9, 106, None, seed)
-            yield row(
-                "rerank", system, "sample-speech", "test", "wer-best-on-test", wer - 0.4, 106, None, seed
-            )
-            yield row("rerank", system, "sample-speech", "test", "weight-best-on-test", 0.35, 106, None, seed)
-            for words, n in LENGTHS.items():
-                yield row("rerank-length", system, "sample-speech", words, "wer", wer + n / 10, n, 3.3, seed)
+            yield from _reranked(system, place, 13.6 * worse + place + PERPLEXITY[name] / 500, worse, seed)
             if not place:
                 yield from _references(name, kind, value, seed)
         for reading, shift in (("context", 0.0), ("embed", 0.08)):
             pearson = (0.22 + 40 / PERPLEXITY[name] - 0.05 * place + shift) / worse
-            yield row("sts", f"{system}/{reading}", "lee", "test", "pearson", pearson, 1225, 0.11, seed)
-            yield row(
-                "sts", f"{system}/{reading}", "lee", "test", "spearman", pearson - 0.07, 1225, 0.1, seed
-            )
+            lee = "sts", f"{system}/{reading}", "lee", "test"
+            yield from rows_of(lee, 1225, seed, pearson=(pearson, 0.11), spearman=(pearson - 0.07, 0.1))
     for dataset, spearman in (("wordsim353", 0.14), ("simlex999", 0.03)):
-        yield row("wordsim", name, dataset, "test", "spearman", spearman, 353, 0.1, seed)
-        yield row("wordsim", name, dataset, "test", "pearson", spearman + 0.01, 353, 0.1, seed)
-        yield row("wordsim", name, dataset, "test", "coverage", 1.0, 353, None, seed)
+        words = "wordsim", name, dataset, "test"
+        yield from rows_of(
+            words, 353, seed, spearman=(spearman, 0.1), pearson=(spearman + 0.01, 0.1), coverage=1.0
+        )
     if name == "tta":
         for other, difference in (("unilm", -1.2), ("bilm", 0.1)):
-            pair = f"tta - {other}"
-            for metric, value, half in (
-                ("wer-difference", difference, 1.0),
-                ("p-value", 0.02 if difference < 0 else 0.8, None),
-                ("better", 20, None),
-                ("worse", 12, None),
-                ("wer-detectable", 1.5, None),
-            ):
-                yield row("rerank-pairs", pair, "sample-speech", "test", metric, value, 106, half, seed)
+            yield from rows_of(
+                ("rerank-pairs", f"tta - {other}", "sample-speech", "test"), 106, seed,
+                wer_difference=(difference, 1.0), p_value=0.02 if difference < 0 else 0.8, better=20, worse=12,
+                wer_detectable=1.5,
+            )  # fmt: skip
     if name in ("bert-", "segabert"):
         yield row("nli", name, "snli", "dev", "accuracy", 0.59 / worse, 9842, 0.01, seed)
         for reading, spearman in (("untuned", 0.31), ("nli", 0.45)):
-            yield row(
-                "sts", f"{name}/{reading}", "stsb", "test", "spearman", spearman / worse, 1379, 0.03, seed
-            )
-    yield row("squad", name, "squad1", "dev", "em", 0.31 / worse, 700, 0.03, seed)
-    yield row("squad", name, "squad1", "dev", "f1", 0.42 / worse, 700, 0.03, seed)
-    yield row("race", name, "race", "dev", "accuracy", 0.36 / worse, 1400, 0.02, seed)
-    for reading, share in (("layer-1", 0.4), ("uniform", 0.3)):
-        for metric in SHARES:
-            yield row(
-                "attention",
-                f"{name}/{reading}",
-                "wikipedia-sample",
-                "test",
-                metric,
-                share / worse,
-                900,
-                0.01,
-                seed,
-            )
-    yield row("blimp", name, "blimp", "test", "accuracy", 0.56 / worse, 67_000, 0.004, seed)
-    yield row("blimp", name, "blimp/wh_island", "test", "accuracy", 0.61 / worse, 1000, 0.03, seed)
-    yield row(
-        "blimp", name, "blimp/phenomenon/island_effects", "test", "accuracy", 0.61 / worse, 1000, 0.03, seed
-    )
-    if name in ("bilm", "tta", "bert-", "segabert"):
-        yield row(
-            "classification", name, "polarity", "cross-validation", "accuracy", 0.56 / worse, 200, 0.069, seed
-        )
-        yield row("classification", name, "polarity", "cross-validation", "f1", 0.57 / worse, 200, 0.07, seed)
-    if name in ("bert-", "segabert"):
+            tuned = "sts", f"{name}/{reading}", "stsb", "test"
+            yield row(*tuned, "spearman", spearman / worse, 1379, 0.03, seed)
         yield row("glue", name, "rte", "dev", "accuracy", 0.59 / worse, 277, 0.058, seed)
         yield row("glue", name, "rte", "dev", "epochs", 4, 24, None, seed)
+    squad = "squad", name, "squad1", "dev"
+    yield from rows_of(squad, 700, seed, em=(0.31 / worse, 0.03), f1=(0.42 / worse, 0.03))
+    yield row("race", name, "race", "dev", "accuracy", 0.36 / worse, 1400, 0.02, seed)
+    for reading, share in (("layer-1", 0.4), ("uniform", 0.3)):
+        shares = dict.fromkeys(SHARES, (share / worse, 0.01))
+        yield from rows_of(("attention", f"{name}/{reading}", corpus, "test"), 900, seed, **shares)
+    yield row("blimp", name, "blimp", "test", "accuracy", 0.56 / worse, 67_000, 0.004, seed)
+    for part in ("blimp/wh_island", "blimp/phenomenon/island_effects"):
+        yield row("blimp", name, part, "test", "accuracy", 0.61 / worse, 1000, 0.03, seed)
+    if name in ("bilm", "tta", "bert-", "segabert"):
+        polarity = "classification", name, "polarity", "cross-validation"
+        yield from rows_of(polarity, 200, seed, accuracy=(0.56 / worse, 0.069), f1=(0.57 / worse, 0.07))
+
+
+def _reranked(system: str, place: int, wer: float, worse: float, seed: int) -> Iterator[Result]:
+    """What is measured of lists that a system reranks; the intact input comes second."""
+    for split, rate, first in (("dev", wer - 1.1, 14.21), ("test", wer, 15.38)):
+        p = (0.3 if place else 0.012) * (1 if split == "test" else 0.5) * worse
+        yield from rows_of(
+            ("rerank", system, "sample-speech", split), 106, seed, weight=0.3 - 0.2 * place, wer=(rate, 2.0),
+            wer_difference=(rate - first, 1.4), p_value=p,
+        )  # fmt: skip
+    yield from rows_of(
+        ("rerank", system, "sample-speech", "test"), 106, seed, wer_detectable=1.9, wer_best_on_test=wer - 0.4,
+        weight_best_on_test=0.35,
+    )  # fmt: skip
+    for words, n in LENGTHS.items():
+        yield row("rerank-length", system, "sample-speech", words, "wer", wer + n / 10, n, 3.3, seed)
 
 
 def _references(name: str, kind: str, value: float, seed: int) -> Iterator[Result]:
     """(Pseudo-)perplexities of the references of both splits."""
+    measures = (("", 1.2, 2100), ("-mean", 9.0, 105), ("-median", 0.9, 105), ("-word", 5.0, 1400),
+                ("-word-mean", 90.0, 105), ("-word-median", 4.0, 105))  # fmt: skip
     for split, harder in (("dev", 1.0), ("test", 1.1)):
-        for suffix, factor, n in (
-            ("", 1.2, 2100),
-            ("-mean", 9.0, 105),
-            ("-median", 0.9, 105),
-            ("-word", 5.0, 1400),
-            ("-word-mean", 90.0, 105),
-            ("-word-median", 4.0, 105),
-        ):
+        place = "reference-perplexity", name, "sample-speech", split
+        for suffix, factor, n in measures:
             figure = value * harder * factor
-            metric = f"{kind}{suffix}"
-            yield row(
-                "reference-perplexity", name, "sample-speech", split, metric, figure, n, figure / 10, seed
-            )
+            yield row(*place, f"{kind}{suffix}", figure, n, figure / 10, seed)
 
 
 def timings() -> list[Result]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from quartet.config.loading import read_yaml
-from quartet.report.cells import Cell, Cells
+from quartet.report.cells import Cell
 from quartet.report.facts import RunFacts, read_facts
 from quartet.report.papers import chapter
 from quartet.report.papers.exhibits import Exhibit, exhibits
@@ -27,7 +27,7 @@ from tests.report.synthetic import facts, results, row, timings
 
 
 def report(rows: list[Result] | None = None, known: RunFacts | None = None) -> Report:
-    return Report(Cells([*results(), *timings()] if rows is None else rows), known or facts())
+    return Report([*results(), *timings()] if rows is None else rows, known or facts())
 
 
 def cell(value: float, half: float | None) -> Cell:
@@ -283,7 +283,7 @@ def test_only_an_n_gram_model_of_the_run_is_that_row() -> None:
     known = dataclasses.replace(facts(), ngrams=("news-and-books",))
     systems = ("ngram-5-and-tta", "tta", "news-and-books")
     rows = [row("rerank", name, "lists", "test", "wer", 10.0 + at, 100) for at, name in enumerate(systems)]
-    assert of("tta Table 1", Report(Cells(rows), known))[0].ours["ngram"].value == 12.0
+    assert of("tta Table 1", Report(rows, known))[0].ours["ngram"].value == 12.0
 
 
 def test_the_row_of_n_grams_is_the_n_gram_model_alone() -> None:
@@ -291,7 +291,7 @@ def test_the_row_of_n_grams_is_the_n_gram_model_alone() -> None:
     for name in ("small", "small-gpu"):
         rows = read_results(report_rows(name))
         known = read_facts(committed(f"reports/{name}/facts.json"))
-        report = Report(Cells(rows), known)
+        report = Report(rows, known)
         for series in of("tta Table 1", report):
             lists = series.ours_on.split("`")[1]
             alone = report.find("rerank", lists, "test", "ngram-5", "wer")

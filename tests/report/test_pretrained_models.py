@@ -7,7 +7,6 @@ import dataclasses
 import pytest
 
 from quartet.report import scale
-from quartet.report.cells import Cells
 from quartet.report.facts import PretrainedFacts, RunFacts
 from quartet.report.order import system_rank
 from quartet.report.papers import chapter
@@ -38,7 +37,7 @@ def rows(change: float = -1.0, half: float = 0.4) -> list[Result]:
 
 
 def claims(found: list[Result], of: RunFacts) -> list[str]:
-    return [line for line in chapter.claims(Report(Cells(found), of), exhibits()) if "`tta-books`" in line]
+    return [line for line in chapter.claims(Report(found, of), exhibits()) if "`tta-books`" in line]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +66,7 @@ def test_without_such_rows_or_such_a_model_there_is_no_claim() -> None:
 
 
 def test_it_is_compared_with_no_model_of_the_run() -> None:
-    report = Report(Cells(rows()), known())
+    report = Report(rows(), known())
     for exhibit in exhibits():
         for contrast in chapter.contrasts(report, exhibit):
             if "tta-books" in contrast.first + contrast.second:
@@ -85,7 +84,7 @@ def test_every_table_says_what_it_is() -> None:
 
 
 def test_it_is_none_of_the_runs_models() -> None:
-    plain, with_it = (Report(Cells(rows()), one) for one in (facts(), known()))
+    plain, with_it = (Report(rows(), one) for one in (facts(), known()))
     assert scale.sizes(with_it) == scale.sizes(plain)
     assert markdown(rows(), known()).startswith("8 models")
     for part in exhibits():

@@ -15,7 +15,6 @@ from pipeline.tracking.stage import timings
 from quartet.config.evaluation import RuntimeSettings
 from quartet.errors import InputError
 from quartet.report.blocks import runtime as runtime_block
-from quartet.report.cells import Cells
 from quartet.report.facts import RunFacts
 from quartet.report.run_report import Report
 from quartet.results import Result
@@ -86,7 +85,7 @@ def test_rows_of_all_systems_lengths_and_figures(run: Callable[[list[str], bool]
     assert {row.system for row in rows if row.metric == "over-tta"} == masked
     tokens = {row.dataset: row.value for row in rows if (row.system, row.metric) == ("tta/sts", "tokens")}
     assert tokens["1-words"] < tokens["3-words"] < tokens["6-words"] < tokens["2-best-of-20-words"]
-    report = Report(Cells(rows), RunFacts(experiment="tiny", device="cpu", seeds=(1,)))
+    report = Report(rows, RunFacts(experiment="tiny", device="cpu", seeds=(1,)))
     text = "\n".join(runtime_block.block(report))
     assert report.rest("runtime") == [], "the section shows every figure"
     assert "times `tta`'s" in text and "b, 3 to 6 words" in text and "A list of 2 texts of 20 words" in text

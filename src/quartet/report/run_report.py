@@ -9,7 +9,7 @@ from quartet.report.facts import RunFacts
 from quartet.report.numbers import NONE, Number, general, listing
 from quartet.report.order import set_rank, split_rank, system_rank
 from quartet.report.published import PublishedTable, published_figures
-from quartet.results import system_name
+from quartet.results import Result, system_name
 from quartet.statistics.intervals import LEAST_UNITS
 
 #: Where a table with intervals has none.
@@ -44,8 +44,8 @@ def grid(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 class Report:
     """The results of a run while its report is written; it remembers what each table showed."""
 
-    def __init__(self, cells: Cells, facts: RunFacts) -> None:
-        self.cells, self.facts = cells, facts
+    def __init__(self, results: Iterable[Result], facts: RunFacts) -> None:
+        self.cells, self.facts = Cells(results), facts
         self._shown: list[Cell] = []
 
     def groups(self, table: str) -> list[tuple[str, str]]:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from quartet.config.model import PREDICTS
 from quartet.report import scale
-from quartet.report.cells import Cells
 from quartet.report.facts import ListFacts, RunFacts
 from quartet.report.findings import sentences
 from quartet.report.numbers import count, listing, millions
@@ -104,7 +103,7 @@ def document(
     Raises:
         ValueError: two results are of one figure and one seed.
     """
-    report = Report(Cells(results), facts)
+    report = Report(results, facts)
     shown = [one for one in exhibits() if not _is_timed(one)]
     known = {name: section for name, section in sections().items() if not section.timed}
     sources = [f"- {paper.name}: {plain(paper.cite)}." for paper in published_figures().papers.values()]
@@ -138,7 +137,7 @@ def times(
     Raises:
         ValueError: two rows are of one figure and one seed.
     """
-    report = Report(Cells(timings), facts)
+    report = Report(timings, facts)
     shown = [one for one in exhibits() if _is_timed(one)]
     known = {name: section for name, section in sections().items() if section.timed}
     found = _sections(report, known, pictures)
