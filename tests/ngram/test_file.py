@@ -21,6 +21,8 @@ from tests.nbest.lists import nbest
 from tests.ngram.reference import FIXTURES, Arpa
 
 PLAIN = (FIXTURES / "fallback.arpa").read_text(encoding="utf-8")
+ONE = b"\\data\\\nngram 1=2\n\n\\1-grams:\n-1\t<unk>\n-0.5\ta\n\n\\end\\\n"
+SEVEN = ONE.replace(b"ngram 1=2\n", b"".join(b"ngram %d=2\n" % order for order in range(1, 8)))
 
 
 def check(path: Path, texts: dict[str, list[str]]) -> NgramLM:
@@ -96,6 +98,8 @@ def test_a_binary_is_a_model_too(tmp_path: Path) -> None:
             b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(90),
             "KenLM cannot read",
         ),
+        ("one.arpa", ONE, "order 1, and KenLM here reads 2 to 6; estimate one of these"),
+        ("seven.arpa", SEVEN, "order 7, and KenLM"),
         (
             "closed.arpa",
             PLAIN.replace("-1.20412\t<unk>\t0\n", "").replace("1=9", "1=8").encode(),

@@ -16,6 +16,7 @@ from typing import IO, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from quartet.config.ngram import LEAST_ORDER, MOST_ORDER
 from quartet.errors import InputError
 from quartet.files import atomic_path
 from quartet.ngram.counts import NgramCounts
@@ -128,10 +129,15 @@ def check_start(path: Path) -> None:
     It takes a negative number for a large one, and writes beyond its memory; for a missing <unk> it makes up 1e-100.
 
     Raises:
-        InputError: as :func:`read_sizes`, or there is no <unk>.
+        InputError: as :func:`read_sizes`, KenLM reads no such order, or there is no <unk>.
     """
     with _opened(path) as file:
-        _sizes(file, path)
+        order = len(_sizes(file, path))
+        if not LEAST_ORDER <= order <= MOST_ORDER:
+            reason = (
+                f"has n-grams up to the order {order}, and KenLM here reads {LEAST_ORDER} to {MOST_ORDER}"
+            )
+            raise InputError(path, reason, "estimate one of these orders")
         while line := file.readline(LONGEST_LINE):
             if line.split()[1:2] in ([UNKNOWN], [UNKNOWN.upper()]):  # KenLM takes both
                 return
