@@ -36,6 +36,13 @@ def test_a_format_of_one_value_over_several_lines_or_one_line(tmp_path: Path) ->
     assert read(None, NBestFiles(path)).lists[0].utterance == "utts"
 
 
+def test_a_beam_may_begin_with_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "lists"
+    path.write_text("\t-1.0\nthe cat\t-2.0\n")
+    (one,) = read(None, NBestFiles(path, beam=2)).lists
+    assert [(each.text, each.score) for each in one.hypotheses] == [("", -1.0), ("the cat", -2.0)]
+
+
 def test_what_fits_two_is_refused_until_something_else_tells(tmp_path: Path) -> None:
     path, costs = tmp_path / "lists", tmp_path / "costs"
     path.write_bytes(TABBED)
@@ -58,6 +65,7 @@ def test_what_fits_two_is_refused_until_something_else_tells(tmp_path: Path) -> 
         (b'{"audio_filepath": "a.wav", "text": "a"}\n', "does not look like lists"),
         (b"[1, 2]", "does not look like lists"),
         (b'{"u1": {"hyp_1": {"sco', r"lists:1:\d+: not valid JSON"),
+        (b'\n\n{"u1": {"hyp_1": {"sco', r"lists:3:\d+: not valid JSON"),
         (b"u1\t\xff\n", "is not UTF-8"),
         ("0 ||| a ||| f ||| -1\n".encode("utf-16-le"), "lists:1: a NUL byte: .*; if so: iconv -f UTF-16LE"),
         ('{"u1": {}}\n'.encode("utf-16-be"), "lists:1: a NUL byte: .*; if so: iconv -f UTF-16BE"),

@@ -20,17 +20,17 @@ def fitting_formats(path: Path) -> list[str]:
     Raises:
         InputError: it cannot be read, is no UTF-8, holds a NUL, or begins as JSON and is none.
     """
-    text = text_file.read_text(path).lstrip()
+    text = text_file.read_text(path)
     if "\0" in text:
         raise next(line for _, line in text_file.lines(path, closed=False) if isinstance(line, InputError))
-    if text.startswith(("{", "[")):
+    if text.lstrip().startswith(("{", "[")):
         return _of_json(text, path)
     lines = [line for line in text.split("\n") if line.strip(text_file.BLANK)][:LINES]
     return [name for name, fits in OF_LINES.items() if 2 * sum(map(fits, lines)) > len(lines)]
 
 
 def _of_json(text: str, path: Path) -> list[str]:
-    first = text.partition("\n")[0]
+    first = text.lstrip().partition("\n")[0]
     try:
         line = json.loads(first)
     except (ValueError, RecursionError):  # the file is one value over several lines, or broken
