@@ -125,6 +125,6 @@ def test_indices_over_the_maximum_are_brought_down_by_subtracting() -> None:
         [0, 1, 2, 3],
         [0, 0, 3, 3],
     ]
-    kept = torch.tensor([[0, 1, 4], [1, 2, 5]])
-    assert released_maximum(kept, 4, subtract=True).tolist() == [[0, 1, 3], [0, 1, 3]]
-    assert fit_maximum(kept, 4).tolist() == [[0, 0, 3], [0, 0, 3]]
+    kept = torch.tensor([[0, 1, 4], [1, 2, 5], [1, 2, 3]])
+    assert released_maximum(kept, 4, subtract=True).tolist() == [[0, 1, 3], [0, 1, 3], [1, 2, 3]]
+    assert fit_maximum(kept, 4).tolist() == [[0, 0, 3], [0, 0, 3], [1, 2, 3]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import subprocess
 import sys
@@ -44,19 +45,21 @@ def test_the_readme_is_short_and_has_the_claims_their_tables_and_pictures() -> N
     assert "](#" not in text, "what it links to is on the pages"
 
 
-def test_all_sections_stand_in_order_and_every_table_fits_its_head(page: str) -> None:
+def test_all_sections_stand_in_order(page: str) -> None:
     places = [page.index(f"\n## {one.title}\n") for one in UNTIMED.values()]
     assert places == sorted(places)
     assert len(places) > 10 and [one.order for one in UNTIMED.values()] == sorted(
         {one.order for one in UNTIMED.values()}
     )
-    widths: list[int] = []
-    for line in page.splitlines():
-        if not line.startswith("|"):
-            widths = []
-            continue
-        widths.append(line.count("|"))
-        assert len(set(widths)) == 1, line
+
+
+def test_every_table_fits_its_head_and_stands_between_empty_lines(page: str) -> None:
+    for text in (page, markdown_of(times(timings(), facts()))):
+        for before, line in itertools.pairwise(text.splitlines()):
+            if before.startswith("|") and line.startswith("|"):
+                assert before.count("|") == line.count("|"), line
+            elif before.startswith("|") or line.startswith("|"):
+                assert not (before and line), f"{before}\n{line}"
 
 
 def test_every_section_says_n_and_what_its_interval_is(page: str) -> None:
@@ -150,9 +153,14 @@ def test_similarity_stands_beside_the_papers_reading_of_the_same_layer(page: str
 
 
 def test_run_time_gives_the_ratio_at_20_words_beside_the_papers() -> None:
-    body = section(readme(times(timings(), facts())), "In figures")
+    whole = times(timings(), facts())
+    body = section(readme(whole), "In figures")
     assert "| `bilm` / `tta`, sts | 1.06 | 1.77 | 2.75 | 4.91 | 12.5 | 27.0 | 12.7 |" in body
     assert "6.35 |" in body
+    by_words, in_full, of_lists = table_rows(section(markdown_of(whole), "Run-time"), "bilm/sts")
+    assert by_words == ["0.96", "1.70", "2.80", "5.60", "18.8", "56.8"]
+    assert in_full == ["5.60 [5.32, 5.88]", "0.17", "4.91 [4.72, 5.11]", "1.32 [1.02, 1.62]", "125"]
+    assert of_lists == ["2,100 [1,995, 2,205]", "16.2 [15.3, 17.1]"], "the paper timed no lists"
 
 
 def test_absent_sections_say_so() -> None:

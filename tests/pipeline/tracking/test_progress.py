@@ -38,6 +38,12 @@ def test_what_was_done_before_is_no_part_of_the_rate(
         shown.set(901)
     last = capsys.readouterr().err.splitlines()[-1]
     assert last == "tta: steps: 901 of 2,001, 2.0/s, 0:09:10 left"
+    for _ in track(range(2), "items", total=2):
+        now += 4.0
+    assert capsys.readouterr().err.splitlines() == [
+        "items: 1 of 2, 0.2/s, 0:00:04 left",
+        "items: 2 of 2, 0.2/s, 0:00:00 left",
+    ]
 
 
 def test_a_ci_machine_gets_none(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
