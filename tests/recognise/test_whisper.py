@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from quartet import hugging_face
 from quartet.config.recognise import PRECISIONS, Engine, RecogniserConfig, SpeechBeamConfig
 from quartet.errors import InputError
 from quartet.files import read_json, write_json
@@ -17,6 +18,14 @@ from quartet.recognise.whisper import FeatureExtractor
 from quartet.recognise.whisper_ctranslate2 import _ids
 from tests.bert import save_bert
 from tests.recognise.speech_toy import sound
+
+#: What decides a transcript, by engine.
+FILES: dict[Engine, set[str]] = {
+    "transformers": {
+        "model.safetensors", "generation_config.json", "preprocessor_config.json", "tokenizer.json"
+    },
+    "ctranslate2": {"model.bin", "config.json", "vocabulary.json", "tokenizer.json"},
+}  # fmt: skip
 
 
 def opened(folder: Path, engine: Engine = "transformers", **changes: Any) -> Any:
@@ -37,15 +46,34 @@ def for_ctranslate2(toy_converted: Path, tmp_path: Path) -> Path:
 
 
 def test_the_hash_is_of_all_that_decides_a_transcript(saved: Path, for_ctranslate2: Path) -> None:
-    names = ("model.safetensors", "generation_config.json", "preprocessor_config.json", "tokenizer.json")
-    for folder, engine, files in (
-        (saved, "transformers", names),
-        (for_ctranslate2, "ctranslate2", ("model.bin", "config.json", "vocabulary.json", "tokenizer.json")),
-    ):
+    folders: dict[Engine, Path] = {"transformers": saved, "ctranslate2": for_ctranslate2}
+    for engine, folder in folders.items():
         first = opened(folder, engine).content
         (folder / "README.md").write_text("not a part of it")
         assert opened(folder, engine).content == first
-        assert all((folder / name).is_file() for name in files)
+        assert all((folder / name).is_file() for name in FILES[engine])
+
+
+def test_of_the_hub_all_that_decides_a_transcript_is_asked_for(
+    saved: Path, for_ctranslate2: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders: dict[Engine, Path] = {"transformers": saved, "ctranslate2": for_ctranslate2}
+    for engine, folder in folders.items():
+        found: set[str] = set()
+
+        def downloaded(
+            name: str,
+            revision: str,
+            patterns: tuple[str, ...],
+            folder: Path = folder,
+            found: set[str] = found,
+        ) -> Path:
+            found.update(path.name for pattern in patterns for path in folder.glob(pattern))
+            return folder
+
+        monkeypatch.setattr(hugging_face, "_downloaded", downloaded)
+        opened(Path("owner/name@abc"), engine)
+        assert found >= FILES[engine]
 
 
 def test_a_changed_setting_of_the_model_is_another_model(saved: Path) -> None:

@@ -19,7 +19,7 @@ from pipeline.tracking.models import CONTENT, EXAMPLE, content_of, find
 from pipeline.tracking.runs import tell
 from pipeline.tracking.stage import stage_run
 from pipeline.tracking.summary import earlier_name, settings_of
-from quartet.files import write_json
+from quartet.files import read_jsonl, write_json
 from quartet.results import EvaluatedSystem, Measure, Result, write_results
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -142,6 +142,8 @@ def test_what_a_stage_reads_is_a_dataset_of_its_run(params: Params) -> None:
     write_json(layout.nbest("sample-speech") / "manifest.json", manifest)
     with stage_run(params, "combine"):
         write_results(layout.rows("combine"), [])
+    took = [row["name"] for _, row in read_jsonl(layout.timing("combine"))]
+    assert took == ["start-up", "total"], "it tells MLflow nothing itself"
     tell(params)
     store = open_store(params.experiment)
     (run,) = store.client.search_runs([store.experiment], "tags.stage = 'combine'")
