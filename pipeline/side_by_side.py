@@ -38,8 +38,6 @@ MEMORY = 2 * 2**30
 EDGE = re.compile(r'^"(.+)" -> "(.+)";$', re.MULTILINE)
 #: They are the settings that the others depend on, and take a second.
 FIRST = ("code", "settings")
-#: DVC as it waits for other commands of itself.
-WAITING = "pipeline.quick_lock"
 #: No variables of the environment.
 NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -210,18 +208,16 @@ def _repro_alone(stage: str, variables: Mapping[str, str]) -> int:
     on one terminal none could be read: they are lines.
     """
     with Path(os.devnull).open("w", encoding="utf-8") as away:
-        arguments = ("repro", "--single-item", stage)
-        return _run(*arguments, stdout=away, variables={"TERM": "dumb", **variables}, program=WAITING)
+        arguments = ("--wait-for-lock", "repro", "--single-item", stage)
+        return _run(*arguments, stdout=away, variables={"TERM": "dumb", **variables})
 
 
-def _run(
-    *arguments: str, stdout: TextIO | None = None, variables: Mapping[str, str], program: str = "dvc"
-) -> int:
+def _run(*arguments: str, stdout: TextIO | None = None, variables: Mapping[str, str]) -> int:
     """Run a command of DVC, in a fork where there are any; the code of its end."""
     environment = {**os.environ, REPRO: str(os.getpid()), **variables}
-    code = warm_start.run(program, *arguments, environment=environment, stdout=stdout)
+    code = warm_start.run("dvc", *arguments, environment=environment, stdout=stdout)
     if code is None:
-        command = [sys.executable, "-m", program, *arguments]
+        command = [sys.executable, "-m", "dvc", *arguments]
         code = subprocess.run(command, check=False, stdout=stdout, env=environment).returncode
     return code
 

@@ -6,7 +6,6 @@ import dataclasses
 import json
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -23,7 +22,6 @@ from pipeline.run import REPRO
 from pipeline.settings import read_params
 from pipeline.warm_start import WARM_START
 from quartet.errors import InputError
-from tests.imports import ROOT
 
 EDGES = [
     *(("code", "settings"), ("settings", "encode"), ("code", "encode")),
@@ -117,7 +115,6 @@ class Dvc:
         self.fail = fail
         self.options: list[dict[str, Any]] = []
         self.commands: list[list[str]] = []
-        self.programs: list[str] = []
         self.ran: list[str] = []
         self.beside: dict[str, set[str]] = {}
         self.done_before: dict[str, set[str]] = {}
@@ -129,7 +126,6 @@ class Dvc:
     def __call__(self, command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
         arguments = command[3:]
         self.commands.append(arguments)
-        self.programs.append(command[2])
         if arguments[0] == "status":
             options["stdout"].write(json.dumps({one: [] for one in self.changed}))
         elif arguments[0] == "dag":
@@ -150,9 +146,7 @@ class Dvc:
             self.done_before[name] = set(self._done)
         if name.startswith("pretrain"):
             self.meeting.wait(30)  # the two end only if they run at once
-            while name == "pretrain@b" and "pretrain@a" not in self._done:
-                time.sleep(0.01)
-            time.sleep(0.3 * (name == "pretrain@b"))
+            time.sleep(0.5 * (name == "pretrain@b"))
         with self._lock:
             self.beside[name] = self._now - {name}
             self._now.remove(name)
@@ -193,7 +187,7 @@ def test_stages_are_run_by_forks_where_there_are_any(
     with pytest.raises(SystemExit) as left:
         side_by_side.repro(2)
     assert left.value.code == 7
-    assert {command[:-1] for command in forked} == {("pipeline.quick_lock", "repro", "--single-item")}
+    assert {command[:-1] for command in forked} == {("dvc", "--wait-for-lock", "repro", "--single-item")}
     assert {command[-1] for command in forked} == set(dvc.ran) - {"encode"} >= {"pretrain@a", "pretrain@b"}
     assert [command[-1] for command in dvc.commands if "--single-item" in command] == ["encode"]
     assert [options["env"][WARM_START] for options in dvc.options] == ["there"]
@@ -263,8 +257,7 @@ def test_a_failure_after_an_edit_of_the_settings_says_so(
 def test_a_stage_waits_for_dvcs_lock_and_says_what_it_says_alone(run: Callable[..., Dvc]) -> None:
     """Its errors and its own lines are on stderr; a moving bar would be torn by the lines of others."""
     dvc = run(Dvc({"rerank@a"}))
-    assert dvc.commands[-2] == ["repro", "--single-item", "rerank@a"]
-    assert dvc.programs[-2:] == ["pipeline.quick_lock", "dvc"]
+    assert dvc.commands[-2] == ["--wait-for-lock", "repro", "--single-item", "rerank@a"]
     assert dvc.options[0]["stdout"].name == os.devnull
     assert "stderr" not in dvc.options[0]
     assert dvc.options[0]["env"]["TERM"] == "dumb"
@@ -288,27 +281,3 @@ def test_commands_of_dvc_belong_to_this_process(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(subprocess, "run", keep)
     side_by_side.dvc("repro")
     assert given[0] == {**os.environ, "QUARTET_REPRO": str(os.getpid())}
-
-
-def test_dvc_looks_for_its_lock_often_and_as_long_as_it_takes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of a real command, whose lock another one has when it looks for the first ten times."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "src"), str(ROOT)]))
-    assert (
-        subprocess.run([sys.executable, "-m", "dvc", "init", "--no-scm", "--quiet"], check=False).returncode
-        == 0
-    )
-    program = (
-        "import sys, time, zc.lockfile\nfrom pipeline import quick_lock\n"
-        "held = zc.lockfile.LockFile('.dvc/tmp/lock')\npauses = []\n"
-        "def pause(seconds):\n"
-        "    pauses.append(seconds)\n"
-        "    if len(pauses) == 10: held.close()\n"
-        "time.sleep = pause\n"
-        "code = quick_lock.wait_and_run('status')\n"
-        "print(code, len(pauses), *set(pauses))\n"
-    )
-    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert said.stdout.splitlines()[-1] == "0 10 0.05", said.stderr
