@@ -146,7 +146,9 @@ class Dvc:
             self.done_before[name] = set(self._done)
         if name.startswith("pretrain"):
             self.meeting.wait(30)  # the two end only if they run at once
-            time.sleep(0.5 * (name == "pretrain@b"))
+            while name == "pretrain@b" and "pretrain@a" not in self._done:
+                time.sleep(0.01)
+            time.sleep(0.3 * (name == "pretrain@b"))
         with self._lock:
             self.beside[name] = self._now - {name}
             self._now.remove(name)
