@@ -242,7 +242,8 @@ def test_a_command_in_a_fork_has_its_code_and_says_it_where_it_should(
 def test_who_is_interrupted_ends_after_its_fork(folder: Path) -> None:
     """Ctrl-C reaches both: the fork takes a while to end, and its end is waited for."""
     waits = (
-        "import os\nfrom pipeline import warm_start\n"
+        "import os, signal\nfrom pipeline import warm_start\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's `&` lets it be ignored
         "warm_start.run('scripts.wait', 'takes-its-time', environment=os.environ)\n"
     )
     with forking() as (_, environment):
