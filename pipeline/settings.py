@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError
 
 from pipeline.early_checks import check_values
 from pipeline.layout import CATALOGUE
@@ -47,26 +45,12 @@ def read_params(path: str | Path = "params.yaml") -> Params:
         InputError: the first mistake, with the file and the key or line.
     """
     written = {key: value for key, value in read_yaml(path).items() if not key.startswith(ANCHORS)}
-    _check_libyaml(Path(path))
     _check_evaluations(written.get("evaluate"), str(path))
     params = checked(Params, written, str(path))
     _check_names(params, str(path))
     _check_references(params, str(path))
     check_values(params, str(path))
     return params
-
-
-def _check_libyaml(path: Path) -> None:
-    """DVC reads params.yaml by libyaml, which takes a little less than YAML allows."""
-    try:
-        YAML(typ="safe").load(path.read_text(encoding="utf-8"))
-    except MarkedYAMLError as error:
-        line = "" if error.problem_mark is None else f":{error.problem_mark.line + 1}"
-        raise InputError(
-            f"{path}{line}",
-            f"DVC cannot read it ({error.problem})",
-            "put a value with a colon, within {} or [], in quotes",
-        ) from error
 
 
 def _check_evaluations(written: object, place: str) -> None:

@@ -2,9 +2,9 @@
 
     python -P tests/quick_dvc.py COMMAND ...
 
-is a command of DVC that writes its lock by libyaml. DVC itself reads the lock once more after each stage, by a parser
-in Python that keeps comments: where stages take no time, that is most of a `dvc repro`. :class:`Running` is such a
-command too, in a process that has imported DVC already. What the files say is the same, and so is all else.
+is a command of DVC that reads and writes its files by libyaml. DVC has a parser in Python, which after each stage reads
+dvc.lock to keep its comments: where stages take no time, that is four fifths of a `dvc repro`. :class:`Running` is such
+a command too, in a process that has imported DVC already. What the files say is the same, and so is all else.
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
 import yaml
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 COMMAND = (sys.executable, "-P", __file__)
 
@@ -35,6 +33,40 @@ def put_first_in_path(folder: Path) -> str:
     program.write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     return os.pathsep.join([str(folder), str(Path(sys.executable).parent), os.environ["PATH"]])
+
+
+class Loader(yaml.CSafeLoader):  # type: ignore[misc]
+    """Of YAML 1.2, as DVC has it, where PyYAML has 1.1; what the two might yet take differently is an error."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, Any]]] = {}  # noqa: RUF012 - PyYAML's own place for it
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        """A key that comes twice is the last one for PyYAML, and a mistake for DVC."""
+        pairs = len(node.value)
+        found: dict[Hashable, Any] = super().construct_mapping(node, deep)
+        if len(found) != pairs:
+            raise yaml.constructor.ConstructorError(problem="a key comes twice, or is merged")
+        return found
+
+    def construct_int(self, node: yaml.ScalarNode) -> int:
+        """Without the numbers that begin with 0: octal in 1.1."""
+        try:
+            return int(self.construct_scalar(node), 0)
+        except ValueError as error:
+            raise yaml.constructor.ConstructorError(problem=str(error)) from None
+
+
+Loader.add_constructor("tag:yaml.org,2002:int", Loader.construct_int)
+
+
+def as_dvc_has_it() -> None:
+    """Let the loader tell numbers and truth values as the parser of DVC does."""
+    from ruamel.yaml.resolver import implicit_resolvers
+
+    Loader.yaml_implicit_resolvers.clear()
+    for versions, tag, pattern, first in implicit_resolvers:
+        for letter in first if (1, 2) in versions else ():
+            Loader.yaml_implicit_resolvers.setdefault(letter, []).append((tag, pattern))
 
 
 class Dumper(yaml.CSafeDumper):  # type: ignore[misc]
@@ -49,19 +81,36 @@ Dumper.add_multi_representer(list, lambda dumper, data: dumper.represent_list(da
 Dumper.add_multi_representer(str, lambda dumper, data: dumper.represent_str(str(data)))
 
 
-def install() -> None:
-    """Let DVC write its lock files by libyaml in this process."""
-    from dvc import dvcfile
+def _parsed(path: str, fs: Any) -> Any:
+    """What a lock file says; None where there is none, or a broken one, of which DVC itself says what is wrong."""
+    try:
+        with fs.open(path, encoding="utf-8") as file:
+            return yaml.load(file.read(), Loader)
+    except (FileNotFoundError, yaml.YAMLError):
+        return None
 
-    modify = dvcfile.modify_yaml
+
+def install() -> None:
+    """Let DVC read all its files, and write its lock files, by libyaml in this process."""
+    from dvc import dvcfile
+    from dvc.utils import strictyaml
+    from dvc.utils.serialize import _yaml
+
+    modify, load, parse = dvcfile.modify_yaml, dvcfile.Lockfile._load_yaml, _yaml.parse_yaml
+    as_dvc_has_it()
+
+    def parsed(text: str, path: str, typ: str = "safe") -> Any:
+        if typ == "safe":
+            try:
+                return yaml.load(text, Loader) or {}
+            except yaml.YAMLError:
+                pass  # DVC itself says what is wrong
+        return parse(text, path, typ)
 
     @contextmanager
     def modified(path: str, fs: Any) -> Iterator[Any]:
-        data = None
-        if dvcfile.is_lock_file(path):
-            with suppress(FileNotFoundError, YAMLError), fs.open(path, encoding="utf-8") as file:
-                data = YAML(typ="safe").load(file)
-        if data is None:  # DVC itself says what is wrong
+        data = _parsed(path, fs) if dvcfile.is_lock_file(path) else None
+        if data is None:
             with modify(path, fs=fs) as data:
                 yield data
             return
@@ -69,7 +118,16 @@ def install() -> None:
         with fs.open(path, "w", encoding="utf-8") as file:
             yaml.dump(data, file, Dumper, sort_keys=False, allow_unicode=True)
 
-    dvcfile.modify_yaml = modified
+    def loaded(lock: Any, **options: Any) -> tuple[Any, str]:
+        data = None if options else _parsed(lock.path, lock.repo.fs)
+        if data is None:
+            found: tuple[Any, str] = load(lock, **options)
+            return found
+        lock.validate(data, lock.relpath)
+        return data, ""
+
+    dvcfile.modify_yaml, dvcfile.Lockfile._load_yaml = modified, loaded
+    _yaml.parse_yaml = strictyaml.parse_yaml = parsed
 
 
 def run(*arguments: str) -> int:

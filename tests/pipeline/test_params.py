@@ -294,11 +294,6 @@ MISTAKES = {
     "no seed": ("seeds: [1]", "seeds: []", "seeds: empty"),
     "a date": ("seeds: [1]", "seeds: 2020-01-01", "seeds: a value of type date cannot be used here"),
     "broken YAML": ("seeds: [1]", "seeds: [1", "params.yaml:7: not valid YAML"),
-    "what DVC cannot read": (
-        "{root: .}",
-        "{root: a:b}",
-        "params.yaml:10: DVC cannot read it (found unexpected ':')",
-    ),
     "key twice": (
         "seeds: [1]",
         "seeds: [1]\nseeds: [2]",
