@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,10 +14,12 @@ import torch
 import quartet
 from pipeline.settings import read_params
 from quartet.results import read_results
+from quartet.runtime import peak
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.encoding import encode_corpus
 from quartet.text.tokenizer import TextTokenizer, train_tokenizer
 from quartet.training.fit import TrainedNetwork, fit
+from quartet.training.pretraining import Pretraining
 from tests.models.shapes import KINDS
 from tests.small_corpus import documents
 from tests.stages.world import CORPUS, LAYOUT, TOKENIZER_NAME, World, all_different
@@ -142,8 +143,7 @@ def started(world: World) -> World:
     world.set(
         corpora__other=settings["corpora"][CORPUS], tokenizers__other=settings["tokenizers"][TOKENIZER_NAME]
     )
-    module = importlib.import_module("stages.pretrain")
-    world.monkeypatch.setattr(module, "matrix_product_peak", lambda *_: 1.0)
+    world.monkeypatch.setattr(peak, "matrix_product_peak", lambda *_: 1.0)
     return world
 
 
@@ -209,7 +209,6 @@ def test_the_stage_leaves_what_the_library_trains_of_each_seed(started: World, w
 
 def test_the_share_of_the_peak_is_of_all_devices(started: World) -> None:
     """100 tokens in 4 seconds, of which one was waited, in 125 places; each of two devices could do 1,000 a second."""
-    module = importlib.import_module("stages.pretrain")
     asked: list[tuple[Any, ...]] = []
 
     def told(answer: float) -> Callable[..., float]:
@@ -219,12 +218,12 @@ def test_the_share_of_the_peak_is_of_all_devices(started: World) -> None:
 
         return compute
 
-    started.monkeypatch.setattr(module, "training_flops", told(2000.0))
-    started.monkeypatch.setattr(module, "matrix_product_peak", told(1000.0))
+    started.monkeypatch.setattr(peak, "training_flops", told(2000.0))
+    started.monkeypatch.setattr(peak, "matrix_product_peak", told(1000.0))
     model = read_params().models["tta"]
     work = SimpleNamespace(targets=80, pairs=900, seconds=4.0, waiting=1.0, places=125)
-    trained = SimpleNamespace(work=work, run_tokens=100, network=SimpleNamespace(vocabulary=300))
-    assert module.speed(model, trained, "cpu", SimpleNamespace(processes=2)) == {
+    trained: Any = SimpleNamespace(work=work, run_tokens=100, network=SimpleNamespace(vocabulary=300))
+    assert peak.training_speed(model, trained, "cpu", 2) == {
         "devices": 2,
         "tokens-per-second": 25.0,
         "flops-per-second": 500.0,
@@ -235,13 +234,18 @@ def test_the_share_of_the_peak_is_of_all_devices(started: World) -> None:
     }
     assert asked == [(model.config, 300, 100, 80, 9.0), ("cpu", model.training.precision)]
     trained.run_tokens = 0
-    assert module.speed(model, trained, "cpu", SimpleNamespace(processes=2)) == {}
+    assert peak.training_speed(model, trained, "cpu", 2) == {}
 
 
 def test_a_training_has_the_same_name_whatever_the_order_of_the_disk(started: World) -> None:
-    module = importlib.import_module("stages.pretrain")
     model, listed = read_params().models["tta"], Path.iterdir
     names = set()
+
+    def folder(seed: int) -> Path:
+        encoded = LAYOUT.encoded(model.corpus, model.tokenizer)
+        tokenizer = LAYOUT.tokenizer(model.tokenizer) / "tokenizer.json"
+        return Pretraining("tta", model, encoded, tokenizer, seed, "cpu", started.folder).folder
+
     for back in (False, True):
 
         def in_order(folder: Path, back: bool = back) -> Iterator[Path]:
@@ -249,6 +253,6 @@ def test_a_training_has_the_same_name_whatever_the_order_of_the_disk(started: Wo
 
         with started.monkeypatch.context() as patch:
             patch.setattr(Path, "iterdir", in_order)
-            names.add(module.fingerprint(LAYOUT, model, 1, "cpu"))
+            names.add(folder(1))
     assert len(names) == 1
-    assert module.fingerprint(LAYOUT, model, 2, "cpu") not in names
+    assert folder(2) not in names

@@ -12,7 +12,7 @@ from pipeline.settings import read_params
 from quartet.files import sha256
 from quartet.models.checkpoint import load_card
 from quartet.results import read_results
-from stages import pretrain as stage
+from quartet.training.pretraining import Pretraining
 from stages.download import download
 from stages.encode import encode
 from stages.pretrain import pretrain
@@ -59,10 +59,10 @@ def weights(name: str) -> list[str]:
 
 
 def trains_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def compute(*_: object) -> None:
+    def fit(*_: object) -> None:
         raise AssertionError("trains")
 
-    monkeypatch.setattr(stage, "compute", compute)
+    monkeypatch.setattr(Pretraining, "fit", fit)
 
 
 def test_other_weights_and_other_resume_points_train_nothing(

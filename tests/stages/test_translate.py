@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-import stages.translate
 from pipeline.layout import MANIFEST, Layout
 from pipeline.settings import read_params
 from quartet.errors import InputError
 from quartet.files import read_json, read_jsonl, sha256
 from quartet.nbest.formats import NBestFiles, read
+from quartet.recognise import translator_training
 from quartet.recognise.translation import load_translator
 from quartet.results import read_results
 from stages.nbest import nbest
@@ -103,7 +103,7 @@ def test_lists_and_their_provenance(layout: Layout, workspace: Path, monkeypatch
     # Once more: the finished training is taken over, and everything is the same to the byte.
     first = outputs(layout)
     with monkeypatch.context() as patch:
-        patch.setattr(stages.translate, "fit_translator", refused)
+        patch.setattr(translator_training, "fit_translator", refused)
         patch.setattr("pipeline.tracking.stage.hardware", lambda: "another processor")
         translate(NAME)
         assert outputs(layout) == first
@@ -122,7 +122,7 @@ def test_other_weights_and_other_resume_points_train_nothing(
     few = "steps: 20, batch_size: 400, learning_rate: 0.5, warmup: 0.9, schedule: constant, validate_every: 5"
     change(workspace, "steps: 60, batch_size: 400, learning_rate: 5e-3, validate_every: 20", few)
     translate(NAME)
-    monkeypatch.setattr(stages.translate, "fit_translator", refused)
+    monkeypatch.setattr(translator_training, "fit_translator", refused)
     first, best = outputs(layout), load_translator(layout.translator(NAME)).card
     assert best.weights_step < best.steps
     change(workspace, "checkpoint_every: 20, weights: best", "checkpoint_every: 7")
@@ -156,7 +156,7 @@ def test_a_change_of_the_text_trains_anew(
     with pytest.raises(InputError, match=r"train\.de\.gz and train\.en: 1,500 and 1,501 lines"):
         translate(NAME)
     (workspace / "train.en").write_text("\n".join(reversed(toy.TRAIN.target)) + "\n")
-    monkeypatch.setattr(stages.translate, "fit_translator", refused)
+    monkeypatch.setattr(translator_training, "fit_translator", refused)
     with pytest.raises(AssertionError, match="trained once more"):
         translate(NAME)
     assert json.loads((layout.translations(NAME) / MANIFEST).read_text())["test"]["lists"] == 30

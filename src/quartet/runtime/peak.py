@@ -1,4 +1,4 @@
-"""How fast this device multiplies matrices at best: what a model's speed is held against.
+"""How fast this device multiplies matrices at best, and the share of it that a training reaches.
 
 ``python -m quartet.runtime.peak`` prints it, beside what PyTorch's own choice of a library reaches.
 """
@@ -7,12 +7,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from quartet.config.model import ModelEntry
 from quartet.kernels.linear import product
+from quartet.training.flops import training_flops
+
+if TYPE_CHECKING:
+    from quartet.training.fit import TrainedNetwork
 
 #: Square matrices of this size keep every device busy, and take a CPU some milliseconds.
 SIZE = {"cpu": 2048, "cuda": 8192}
@@ -50,6 +56,39 @@ def matrix_product_peak(
         if time.perf_counter() - started > LONGEST:
             break
     return 2.0 * size**3 / best
+
+
+def training_speed(
+    model: ModelEntry, trained: TrainedNetwork, device: str, processes: int
+) -> dict[str, float]:
+    """How well the last run of a training used its devices; empty where it had no steps left to do.
+
+    The shares are of the seconds of its steps; `flops-utilisation` is of the measured peak of this device's matrix
+    products in the training's precision, times the number of devices, and counts real tokens alone.
+
+    Args:
+        processes: of the training, a device each.
+    """
+    work = trained.work
+    if not trained.run_tokens:
+        return {}
+    flops = training_flops(
+        model.config,
+        trained.network.vocabulary,
+        trained.run_tokens,
+        work.targets,
+        work.pairs / trained.run_tokens,
+    )
+    peak = matrix_product_peak(device, model.training.precision) * processes
+    return {
+        "devices": processes,
+        "tokens-per-second": trained.run_tokens / work.seconds,
+        "flops-per-second": flops / work.seconds,
+        "peak-flops-per-second": peak,
+        "flops-utilisation": flops / work.seconds / peak,
+        "batch-making": work.waiting / work.seconds,
+        "padding": 1 - trained.run_tokens / work.places,
+    }
 
 
 def main() -> None:

@@ -1,0 +1,140 @@
+"""A model of ours, from its settings and an encoded corpus to a folder that `quartet.load` opens."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from quartet import code
+from quartet.config.model import ModelEntry
+from quartet.files import atomic_dir, sha256, write_json
+from quartet.hugging_face import content_hash, local_folder
+from quartet.models.checkpoint import CONFIG, ModelCard, copy_model, load_card, save_model
+from quartet.results import EvaluatedSystem, Measure
+from quartet.text.encoded_corpus import EncodedCorpus
+from quartet.text.tokenizer import TextTokenizer
+from quartet.training.callbacks import MetricReporter, Progress
+from quartet.training.distributed import Machine
+from quartet.training.fit import TrainedNetwork, fit
+from quartet.training.kept_training import KeptTraining
+
+
+class Pretraining(KeptTraining):
+    """One seed's training of a model.
+
+    Args:
+        name, entry: of params.yaml's `models`.
+        encoded, tokenizer: the folder of the encoded corpus, the tokenizer's file.
+        seed: of the weights and of the data.
+        device: ``cpu`` or ``cuda``.
+        place: where this model's trainings of this seed are kept: …/<name>/seed-<seed>.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        entry: ModelEntry,
+        encoded: Path,
+        tokenizer: Path,
+        seed: int,
+        device: str,
+        place: Path,
+    ) -> None:
+        self.name = name
+        self.entry = entry
+        self.seed = seed
+        self.device = device
+        self._encoded = encoded
+        self._tokenizer = tokenizer
+        decisive = dataclasses.replace(entry, training=entry.training.decisive)
+        decides = [
+            json.dumps(dataclasses.asdict(decisive), sort_keys=True),
+            *(sha256(path) for path in sorted(encoded.iterdir())),
+            sha256(tokenizer),
+            code.fingerprint("quartet.training.fit", "quartet.models.checkpoint"),
+            str(seed),
+            device,
+        ]
+        if entry.init_from is not None:
+            decides.append(content_hash(local_folder(entry.init_from)))
+        super().__init__(place, decides)
+
+    def take_over(self) -> str | None:
+        """Copy the same training from another name, such as one that the model had before; that name, or None."""
+        models = self.folder.parent.parent.parent
+        for found in sorted(models.glob(f"*/{self.folder.parent.name}/{self.folder.name}/model")):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(found.with_name(self.record_path.name), self.record_path)
+            with atomic_dir(self.model) as output:
+                copy_model(found, output)
+            return found.relative_to(models).parts[0]
+        return None
+
+    def fit(
+        self, machine: Machine, progress: Progress | None = None, report: MetricReporter | None = None
+    ) -> TrainedNetwork:
+        """Train from the resume point, if there is one; every process of the machine takes part."""
+        return fit(
+            *(self.entry.config, self.entry.training, *self._data),
+            seed=self.seed,
+            resume=self.resume,
+            device=self.device,
+            machine=machine,
+            progress=progress,
+            report=report,
+        )
+
+    def keep(self, trained: TrainedNetwork, run: Mapping[str, Any]) -> None:
+        """Write the record and the model.
+
+        Args:
+            run: see :meth:`KeptTraining.keep_record`.
+        """
+        tokenizer, train, _ = self._data
+        assert train.origin is not None
+        card = ModelCard(
+            name=self.name,
+            seed=self.seed,
+            corpus=self.entry.corpus,
+            corpus_words=int(train.sentence_words.sum()),
+            steps=self.entry.training.steps,
+            best_step=trained.best_step,
+            parameters=trained.network.parameter_count,
+            model=self.entry.config,
+            training=self.entry.training,
+            encoding=train.origin.sha256,
+        )
+        self.keep_record(trained.curve, run, targets=trained.targets, tokens=trained.tokens, cut=trained.cut)
+        with atomic_dir(self.model) as output:
+            save_model(output, {"last": trained.network.state_dict(), "best": trained.best}, card, tokenizer)
+
+    def describe(self) -> None:
+        """Let the card of the finished training have the name, and the settings that change no weight, of now."""
+        card = load_card(self.model)
+        now = dataclasses.replace(card, name=self.name, training=self.entry.training)
+        if now != card:
+            write_json(self.model / CONFIG, dataclasses.asdict(now))
+
+    def system(self) -> EvaluatedSystem:
+        """Whose figures `measures` are."""
+        return EvaluatedSystem(self.name, self.device, load_card(self.model).scale, self.seed)
+
+    def measures(self) -> dict[str, Measure]:
+        """The last validation loss in nats per target, and the sizes behind it."""
+        record = self.record()
+        return {
+            "loss": Measure(record["points"][-1][1], record["targets"]),
+            "tokens": Measure(record["tokens"], 1),
+            "parameters": Measure(load_card(self.model).parameters, 1),
+        }
+
+    @cached_property
+    def _data(self) -> tuple[TextTokenizer, EncodedCorpus, EncodedCorpus]:
+        """The tokenizer, and the encoded splits for training and validation."""
+        train, valid = (EncodedCorpus.open(self._encoded, split) for split in ("train", "valid"))
+        return TextTokenizer.load(self._tokenizer), train, valid
