@@ -110,6 +110,30 @@ def test_a_model_has_the_fingerprint_of_its_weights_and_lengths(small_corpus: Sm
     assert same.fingerprint != model.fingerprint
 
 
+def test_a_cache_does_not_give_the_scores_of_earlier_weights(small_corpus: Small, tmp_path: Path) -> None:
+    model = random_model("unilm", small_corpus[0])
+    with ScoreCache(tmp_path / "scores.db") as cache:
+        (before,) = score_all(model, ["the miller"], cache=cache)
+        model.network.head.bias_V.data[9] += 0.5
+        (after,) = score_all(model, ["the miller"], cache=cache)
+    assert not np.array_equal(before, after)
+    assert np.array_equal(after, model.token_logprobs(["the miller"])[0])
+
+
+def test_a_scorer_may_give_lists_or_other_numbers_and_a_cache_changes_nothing(tmp_path: Path) -> None:
+    model = Counting()
+    for kind in (list, np.float32):
+        exact = [[-0.1] * len(text) for text in TEXTS]
+        given = {text: kind(values) for text, values in zip(TEXTS, exact, strict=True)}
+        model.token_logprobs = lambda texts, masked=True, given=given: [given[text] for text in texts]  # type: ignore[method-assign]
+        model.fingerprint = kind.__name__
+        with ScoreCache(tmp_path / "scores.db") as cache:
+            found = [score_all(model, TEXTS, cache=each) for each in (None, cache, cache)]
+        for values in found:
+            assert [float(each.sum()) for each in values] == [float(each.sum()) for each in found[0]]
+            assert np.concatenate(values) == pytest.approx(np.concatenate(exact), rel=1e-6)
+
+
 def test_real_scores_do_not_depend_on_the_engine(small_corpus: Small, tmp_path: Path) -> None:
     model = random_model("bilm", small_corpus[0])
     texts = ["the old bridge", "a river", "", "the old bridge", "a long row of words " * 9]

@@ -41,6 +41,29 @@ def test_bf16_is_near_and_another_model_to_a_cache(small_corpus: Small, kind: st
     assert model.fingerprint != other.fingerprint
 
 
+@pytest.mark.parametrize("kind", ["unilm", "bilm", "tta", "segatron-xl"])
+def test_what_the_caller_has_set_for_torch_changes_nothing(
+    small_corpus: Small, tmp_path: Path, kind: str
+) -> None:
+    """Autocast, and a default type of numbers that is not that of the weights."""
+    save(random_model(kind, small_corpus[0]), tmp_path)
+    model = quartet.load(tmp_path)
+    assert isinstance(model, LanguageModel)
+    scores, vectors = model.score(TEXTS), model.embed(TEXTS)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert model.score(TEXTS) == scores
+        assert np.array_equal(model.embed(TEXTS), vectors)
+    try:
+        torch.set_default_dtype(torch.float64)
+        for each in (model, quartet.load(tmp_path)):
+            assert isinstance(each, LanguageModel)
+            assert each.score(TEXTS) == scores
+            assert np.array_equal(each.embed(TEXTS), vectors)
+            assert each.fingerprint == model.fingerprint
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
 def test_a_folder_opens_in_bf16(small_corpus: Small, tmp_path: Path) -> None:
     model = random_model("tta", small_corpus[0])
     save(model, tmp_path)

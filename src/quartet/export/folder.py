@@ -81,6 +81,6 @@ def write_half(network: Network, path: Path) -> None:
 
 def read_half(path: Path, card: ModelCard, tokenizer: TextTokenizer) -> Network:
     """The network of such a file, which is known to be whole and to belong to its card and tokenizer."""
-    network = build_for(card.model, tokenizer)
+    network = build_for(card.model, tokenizer).float()  # whatever torch's default type is
     network.load_state_dict({name: tensor.float() for name, tensor in load_file(path).items()})
     return network.eval()

@@ -121,7 +121,7 @@ def load_network(folder: Path, card: ModelCard, tokenizer: TextTokenizer) -> Net
             f"holds {there:,} numbers, config.json asks for more",
             "the files must come from one training",
         )
-    network = build_for(card.model, tokenizer)
+    network = build_for(card.model, tokenizer).float()  # whatever torch's default type is
     own = network.state_dict()
     expected = {name: tuple(tensor.shape) for name, tensor in own.items()}
     found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}

@@ -76,7 +76,12 @@ class MaskedLM(Objective):
             return TokenStates(hidden_BTD, hidden_BTD)
         rows_N, places_N = (batch.real_BT & is_own(batch.ids_BT)).nonzero(as_tuple=True)
         width = batch.ids_BT.shape[1]
-        hidden_BTD = torch.zeros(*batch.ids_BT.shape, network.config.dim, device=batch.ids_BT.device)
+        hidden_BTD = torch.zeros(
+            *batch.ids_BT.shape,
+            network.config.dim,
+            dtype=next(network.parameters()).dtype,
+            device=batch.ids_BT.device,
+        )
         step = 1 if self.plain else max(1, self.copy_budget // max(1, width))
         for at in range(0, len(rows_N), step):
             rows, places = rows_N[at : at + step], places_N[at : at + step]

@@ -73,7 +73,8 @@ def score_all(
     """
     texts = checked_texts(texts)
     distinct = sorted(dict.fromkeys(texts), key=lambda text: (-len(text), text))
-    keys = {} if cache is None else {text: cache.key(model.fingerprint, masked, text) for text in distinct}
+    fingerprint = "" if cache is None else model.fingerprint
+    keys = {} if cache is None else {text: cache.key(fingerprint, masked, text) for text in distinct}
     known = {} if cache is None else cache.get(list(keys.values()))
     scores = {text: known[key] for text, key in keys.items() if key in known}
     missing = [text for text in distinct if text not in scores]
@@ -81,7 +82,7 @@ def score_all(
         progress(len(scores), len(distinct))
     for at in range(0, len(missing), CHUNK):
         chunk = missing[at : at + CHUNK]
-        values = model.token_logprobs(chunk, masked)
+        values = [np.asarray(each, dtype=np.float64) for each in model.token_logprobs(chunk, masked)]
         if cache is not None:
             cache.put({keys[text]: each for text, each in zip(chunk, values, strict=True)})
         scores |= zip(chunk, values, strict=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import get_args
 
@@ -84,9 +83,12 @@ class LanguageModel(ScoresTexts):
         causal = self.card.model.causal
         return tuple(layer for layer in LAYERS if not (causal and layer == "first"))
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
-        """A hash of all that decides the scores: weights, settings, tokenizer, lengths and kind of device."""
+        """A hash of all that decides the scores: weights, settings, tokenizer, lengths and kind of device.
+
+        It is made anew each time, of the weights as they are then.
+        """
         parts = hashlib.sha256(self.tokenizer.to_json().encode("utf-8"))
         settings = [self.card.model, self._reader.window, getattr(self.network, "memory_length", None)]
         settings += [] if self.precision == "fp32" else [self.precision]
@@ -129,7 +131,6 @@ class LanguageModel(ScoresTexts):
         network.memory_length = network.memory_length if memory is None else memory
         window = self._reader.window if window is None else window
         other = copy.copy(self)
-        other.__dict__.pop("fingerprint", None)  # it has another
         other.network = network
         other._reader = replace(self._reader, network=network, window=window)
         return other
@@ -262,9 +263,10 @@ class LanguageModel(ScoresTexts):
         return np.split(values, bases[1:-1])
 
     def _products(self) -> AbstractContextManager[object]:
-        """Within, products are of the model's precision."""
-        kind = torch.device(self.device).type
-        return torch.autocast(kind, torch.bfloat16) if self.precision == "bf16" else nullcontext()
+        """Within, products are of the model's precision, whatever the caller's autocast says."""
+        return torch.autocast(
+            torch.device(self.device).type, torch.bfloat16, enabled=self.precision == "bf16"
+        )
 
     @torch.inference_mode()
     def _target_logprobs(self, vectors_ND: Tensor, targets_N: Tensor) -> Tensor:
