@@ -55,6 +55,20 @@ def test_ngrams(tmp_path: Path) -> None:
     check(quartet.load(FIXTURES / "fallback.arpa"))
 
 
+def test_a_process_may_leave_the_folder_in_which_it_opened_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "below").mkdir()
+    make(tmp_path / "ngram", TokenConfig(lowercase=True, punctuation="strip"), ["the miller crossed it"])
+    (tmp_path / "export").symlink_to(IN_CLONE)
+    monkeypatch.chdir(tmp_path)
+    models = [quartet.load("ngram"), quartet.load("export")]
+    monkeypatch.chdir("below")
+    for model in models:
+        check(model)
+    assert models[0].alphabet  # type: ignore[union-attr]
+
+
 def test_the_model_that_comes_with_quartet_in_another_process() -> None:
     model = quartet.load(IN_CLONE)
     check(model)

@@ -48,7 +48,7 @@ class ExportedLM(ScoresTexts):
         session: of onnxruntime.
         folder: what it was opened from.
         """
-        self.folder = folder
+        self.folder = folder.resolve()  # the process may go to another folder
         self.session = session
         self.tokenizer = tokenizer
         self.card = card
@@ -58,7 +58,7 @@ class ExportedLM(ScoresTexts):
     def __reduce__(self) -> tuple[Any, ...]:
         from quartet.export.folder import reopen_export
 
-        return reopen_export, (self.folder.resolve(), self.fingerprint)
+        return reopen_export, (self.folder, self.fingerprint)
 
     @property
     def name(self) -> str:

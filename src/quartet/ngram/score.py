@@ -83,7 +83,7 @@ class NgramLM(ScoresTexts):
         """
         self._tokenizer = tokenizer
         self.card = card
-        self.place = place
+        self.place = place.resolve()  # the process may go to another folder
         self.seed = seed
         self._model = model
         self._split = split
@@ -92,7 +92,7 @@ class NgramLM(ScoresTexts):
     def __reduce__(self) -> tuple[Any, ...]:
         from quartet.ngram.file import reopen_ngram
 
-        return reopen_ngram, (self.place.resolve(), self.fingerprint, self.seed)
+        return reopen_ngram, (self.place, self.fingerprint, self.seed)
 
     @property
     def name(self) -> str:
