@@ -31,18 +31,15 @@ def checked_texts(texts: Iterable[str]) -> list[str]:
             "texts", f"a collection is needed, not {texts!r:.{SHOWN}}", "give a list of texts"
         ) from error
     for number, text in enumerate(found):
-        if not isinstance(text, str):
-            raise InputError(
-                f"texts[{number}]",
-                f"a text is needed, not {text!r:.{SHOWN}} ({type(text).__name__})",
-                "leave it out, or give its text",
-            )
         check_unicode(text, f"texts[{number}]")
     return found
 
 
-def check_unicode(text: str, place: str) -> None:
-    """Raise InputError where a string holds half a surrogate pair, which is no character and cannot be encoded."""
+def check_unicode(text: object, place: str) -> None:
+    """Raise InputError where something is no string, or holds half a surrogate pair, which cannot be encoded."""
+    if not isinstance(text, str):
+        reason = f"a text is needed, not {text!r:.{SHOWN}} ({type(text).__name__})"
+        raise InputError(place, reason, "leave it out, or give its text")
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -108,6 +108,20 @@ def test_rescoring_refuses_what_no_file_could_hold(one: NBest, tmp_path: Path) -
     assert [row["utt"] for row in found] == ["u2"]
 
 
+@pytest.mark.parametrize(
+    ("one", "said"),
+    [
+        (NBest("u1", (Hypothesis("a", -1.0),), float("nan")), "reference.*nan"),  # type: ignore[arg-type]
+        (NBest(7, (Hypothesis("a", -1.0),), "a"), "name.*7"),  # type: ignore[arg-type]
+        (NBest("u1", (Hypothesis(None, -1.0),), "a"), "hypothesis.*None"),  # type: ignore[arg-type]
+    ],
+    ids=["reference", "name", "hypothesis"],
+)
+def test_rescoring_refuses_what_a_table_holds_in_the_place_of_a_text(one: NBest, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        quartet.rescore(Words(), [one], weight=0.5)
+
+
 def test_the_table_of_mlflow(small_corpus: Small, tmp_path: Path) -> None:
     save(random_model("tta", small_corpus[0]), tmp_path)
     scorer = PyfuncModel(load(tmp_path))
@@ -148,6 +162,7 @@ LISTS = [nbest("u1", "a b", ("a c", -1.0), ("a b", -1.5)), nbest("u2", "d", ("d"
         ("score", "avg"),
         ("score", None),
         ("metric", "cer"),
+        ("normalise", "none"),
         ("format", "csv"),
         ("scores_are", "cost"),
         ("weight", "0.5"),
@@ -161,6 +176,12 @@ def test_rescoring_refuses_what_an_option_does_not_know(option: str, value: Any)
     others: dict[str, Any] = {"tune": LISTS} if option == "weights" else {"weight": 0.5}
     with pytest.raises(InputError, match=option):
         quartet.rescore(Words(), LISTS, **{**others, option: value})
+
+
+@pytest.mark.parametrize("model", ["weights/tta-books", None, len], ids=str)
+def test_rescoring_refuses_what_is_no_model(model: Any) -> None:
+    with pytest.raises(InputError, match="model"):
+        quartet.rescore(model, LISTS, weight=0.5)
 
 
 def test_rescoring_reads_generators_once() -> None:

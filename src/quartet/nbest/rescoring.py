@@ -13,7 +13,7 @@ from typing import Any, TypedDict, get_args, overload
 
 import numpy as np
 
-from quartet.arguments import check_choice, check_unicode
+from quartet.arguments import SHOWN, check_choice, check_unicode
 from quartet.config.choices import ScoreMeaning, ScoreReduction, UnknownHandling
 from quartet.errors import InputError
 from quartet.nbest.formats import FORMATS, IngestedLists, NBestFiles, read
@@ -207,6 +207,8 @@ def rescore(
     >>> found[0]["best"], found[0]["hypotheses"][0]["score"], found.first_pass, found.value
     ('a b', -1.75, 50.0, 0.0)
     """
+    if not hasattr(model, "token_logprobs"):
+        raise InputError("rescore: model", f"{model!r:.{SHOWN}} is no model", "open one: quartet.load(...)")
     if (tune is None) == (weight is None):
         raise InputError("rescore", "the weight is needed once", "give either weight or tune")
     if weight is not None and not _is_weight(weight):
@@ -224,6 +226,10 @@ def rescore(
         check_choice(format, FORMATS, "rescore: format")
     if scores_are is not None:
         check_choice(scores_are, get_args(ScoreMeaning), "rescore: scores_are")
+    if not isinstance(normalise, Normalisation | None):
+        raise InputError(
+            "rescore: normalise", f"{normalise!r:.{SHOWN}} is no Normalisation", "give one, or leave it out"
+        )
     judge = metric_named(metric) if isinstance(metric, str) else metric
     how = default_normalisation(judge.name) if normalise is None else normalise
     readings = [
@@ -306,10 +312,14 @@ def _checked(one: NBest) -> NBest:
     """A copy, in the order of scores.
 
     Raises:
-        InputError: one of its texts cannot be encoded.
+        InputError: its name, its reference or a hypothesis is no text, or cannot be encoded.
     """
-    for text in (one.utterance, one.reference or "", *(each.text for each in one.hypotheses)):
-        check_unicode(text, f"utterance {one.utterance!r}")
+    place = f"utterance {one.utterance!r}"
+    check_unicode(one.utterance, f"{place}: the name")
+    if one.reference is not None:
+        check_unicode(one.reference, f"{place}: the reference")
+    for each in one.hypotheses:
+        check_unicode(each.text, f"{place}: a hypothesis")
     return replace(one)
 
 
