@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -100,6 +103,21 @@ def test_a_file_that_is_no_cache_is_refused(tmp_path: Path) -> None:
         ScoreCache(tmp_path / "scores.db" / "inside")
 
 
+@pytest.mark.parametrize("damaged", [b"\0" * 28, b"", None, 7])
+def test_what_a_disk_has_damaged_is_scored_again(tmp_path: Path, damaged: object) -> None:
+    """SQLite has no checksums of its own."""
+    path = tmp_path / "scores.db"
+    with ScoreCache(path) as cache:
+        whole = score_all(Counting(), ["ccc"], cache=cache)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE scores SET logprobs = ?", [damaged])
+    with ScoreCache(path) as cache:
+        model = Counting()
+        assert np.array_equal(score_all(model, ["ccc"], cache=cache), whole)
+        assert model.calls == [["ccc"]]
+        assert np.array_equal(score_all(Counting(killed_at=0), ["ccc"], cache=cache), whole)
+
+
 def test_a_model_has_the_fingerprint_of_its_weights_and_lengths(small_corpus: Small) -> None:
     model, same = (random_model("segatron-xl", small_corpus[0]) for _ in range(2))
     assert model.fingerprint == same.fingerprint
@@ -120,18 +138,26 @@ def test_a_cache_does_not_give_the_scores_of_earlier_weights(small_corpus: Small
     assert np.array_equal(after, model.token_logprobs(["the miller"])[0])
 
 
-def test_a_scorer_may_give_lists_or_other_numbers_and_a_cache_changes_nothing(tmp_path: Path) -> None:
-    model = Counting()
-    for kind in (list, np.float32):
-        exact = [[-0.1] * len(text) for text in TEXTS]
-        given = {text: kind(values) for text, values in zip(TEXTS, exact, strict=True)}
-        model.token_logprobs = lambda texts, masked=True, given=given: [given[text] for text in texts]  # type: ignore[method-assign]
-        model.fingerprint = kind.__name__
-        with ScoreCache(tmp_path / "scores.db") as cache:
-            found = [score_all(model, TEXTS, cache=each) for each in (None, cache, cache)]
-        for values in found:
-            assert [float(each.sum()) for each in values] == [float(each.sum()) for each in found[0]]
-            assert np.concatenate(values) == pytest.approx(np.concatenate(exact), rel=1e-6)
+class Tenths(Counting):
+    """A tenth below zero a letter, in a type that is not that of the cache."""
+
+    def __init__(self, kind: Any) -> None:
+        super().__init__(kind.__name__)
+        self.kind = kind
+
+    def token_logprobs(self, texts: Sequence[str], masked: bool = True) -> list[np.ndarray]:
+        return [self.kind([-0.1] * len(text)) for text in texts]
+
+
+@pytest.mark.parametrize("kind", [list, np.float32])
+def test_a_scorer_may_give_lists_or_other_numbers_and_a_cache_changes_nothing(
+    tmp_path: Path, kind: Any
+) -> None:
+    with ScoreCache(tmp_path / "scores.db") as cache:
+        found = [score_all(Tenths(kind), TEXTS, cache=each) for each in (None, cache, cache)]
+    for values in found:
+        assert [float(each.sum()) for each in values] == [float(each.sum()) for each in found[0]]
+        assert np.concatenate(values) == pytest.approx([-0.1] * sum(map(len, TEXTS)), rel=1e-6)
 
 
 def test_real_scores_do_not_depend_on_the_engine(small_corpus: Small, tmp_path: Path) -> None:

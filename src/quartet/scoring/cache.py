@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import threading
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,12 +19,15 @@ from quartet.errors import InputError, system_error
 BATCH = 500
 #: Seconds to wait for another process that writes.
 PATIENCE = 60.0
+#: Bytes of the checksum before a text's values.
+CHECKSUM = 4
 
 
 class ScoreCache:
     """A file of log-probabilities by model, reading and text; several processes and threads may use it at once.
 
-    What is put into it is on the disk when :meth:`put` returns.
+    What is put into it is on the disk when :meth:`put` returns. Each text's values have a checksum, since SQLite has
+    none: what a disk has damaged is as if it had never been put there.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -52,7 +56,7 @@ class ScoreCache:
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, np.ndarray]:
-        """Those of the keys that are there."""
+        """Those of the keys that are there, and whole."""
         found: dict[bytes, np.ndarray] = {}
         with self._errors(), self._lock:
             for at in range(0, len(keys), BATCH):
@@ -62,12 +66,17 @@ class ScoreCache:
                     f"SELECT key, logprobs FROM scores WHERE key IN ({marks})",  # noqa: S608  # nosec B608  # marks
                     part,
                 )
-                found |= {key: np.frombuffer(blob, dtype=np.float64).copy() for key, blob in rows}
+                for key, blob in rows:
+                    if isinstance(blob, bytes) and blob == _sealed(key, blob[CHECKSUM:]):
+                        found[key] = np.frombuffer(blob[CHECKSUM:], dtype=np.float64).copy()
         return found
 
     def put(self, scores: Mapping[bytes, np.ndarray]) -> None:
         """Keep log-probabilities; all of them, or (killed, or the disk is full) none."""
-        rows = [(key, np.asarray(values, dtype=np.float64).tobytes()) for key, values in scores.items()]
+        rows = [
+            (key, _sealed(key, np.asarray(values, dtype=np.float64).tobytes()))
+            for key, values in scores.items()
+        ]
         with self._errors(), self._lock, self._database:
             self._database.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?)", rows)
 
@@ -87,3 +96,8 @@ class ScoreCache:
             known = system_error(error)
             remedy = known.remedy if known else "move it away, or name another file"
             raise InputError(self.path, f"cannot be used as a cache of scores ({error})", remedy) from error
+
+
+def _sealed(key: bytes, values: bytes) -> bytes:
+    """Values behind the checksum of their key and them."""
+    return zlib.crc32(key + values).to_bytes(CHECKSUM, "big") + values
