@@ -1,14 +1,26 @@
-"""Special files are read and written through."""
+"""Special files are read and written through; a path may be text."""
 
 from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from quartet.errors import InputError
+from quartet.export.folder import load_export
+from quartet.files import read_json
+from quartet.scoring import language_model
+from quartet.tasks.classification.data import read_labelled
+from quartet.tasks.sts.data import read_lee
+from quartet.tasks.word_vectors import load_vectors
+from quartet.tasks.wordsim.data import read_word_pairs
+from quartet.text.encoded_corpus import EncodedCorpus
+from quartet.text.plain import read_text
+from quartet.text.wikitext_corpus import read_wikitext
 from quartet.user_files import descriptor, is_stream, open_for_writing, read_whole
 
 
@@ -60,3 +72,27 @@ def test_nothing_is_written_through_where_the_work_fails(capfdbinary: pytest.Cap
         file.write("half")
         raise RuntimeError
     assert capfdbinary.readouterr().out == b""
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        read_json,
+        read_text,
+        read_wikitext,
+        read_word_pairs,
+        read_labelled,
+        lambda path: read_lee(path, path),
+        lambda path: load_vectors(path, "glove", lowercase=True),
+        lambda path: EncodedCorpus.open(path, "train"),
+        language_model.load,
+        load_export,
+    ],
+)
+def test_a_path_may_be_given_as_text(tmp_path: Path, read: Callable[[str | Path], Any]) -> None:
+    said = []
+    for path in (tmp_path / "missing", str(tmp_path / "missing")):
+        with pytest.raises(InputError, match="missing") as error:
+            list(read(path))
+        said.append(str(error.value))
+    assert said[0] == said[1]

@@ -33,7 +33,7 @@ def make(folder: Path, tokens: TokenConfig, texts: list[str], tokenizer: TextTok
     folder.mkdir()
     split = splitter(tokens, tokenizer)
     config = NgramConfig(order=3, discount_fallback=(0.5, 1.0, 1.5), estimator="own")
-    estimated = estimate(map(split, texts), folder / ARPA, config)
+    estimated = estimate(map(split, texts), str(folder / ARPA), config)
     card = NgramCard.of(
         estimated,
         name="mine",
@@ -58,15 +58,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def model(folder: Path) -> NgramLM:
-    """The model of that folder."""
-    return load(folder, seed=3)
+    """The model of that folder, which may be given as text."""
+    return load(str(folder), seed=3)
 
 
 @pytest.mark.parametrize("name", ["order-3.arpa.gz", "order-5.arpa.gz", "order-4-pruned.arpa.gz"])
 def test_kenlm_backs_off_as_we_do_by_hand(name: str, model: NgramLM, tmp_path: Path) -> None:
     plain = tmp_path / "model.arpa"
     plain.write_bytes(gzip.decompress((FIXTURES / name).read_bytes()))
-    language_model = NgramLM(open_arpa(plain), splitter(WORDS), model.card, plain)
+    language_model = NgramLM(open_arpa(str(plain)), splitter(WORDS), model.card, plain)
     arpa = Arpa(FIXTURES / name)
     draw = random.Random(1)
     seen = sorted({word for text in TEXTS for word in text.split()})
