@@ -494,3 +494,19 @@ def test_lists_are_scored_in_the_precision_that_is_asked_for(
         opened = quartet.load(model, precision=precision)
         assert found[precision] == list(quartet.rescore(opened, lists, weight=0.5))
     assert len({str(one) for one in found.values()}) == len(found) > 1
+
+
+@pytest.mark.parametrize("command", ["score", "embed"])
+def test_lines_are_read_in_the_precision_that_is_asked_for(
+    model: Path, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = []
+    for precision in get_args(ScoringPrecision):
+        text = b"the miller crossed the river."
+        assert call(monkeypatch, text, command, "--model", str(model), "--precision", precision) == 0
+        found.append(json.loads(capsys.readouterr().out))
+        opened = quartet.load(model, precision=precision)
+        assert isinstance(opened, LanguageModel)
+        read = opened.score if command == "score" else opened.embed
+        assert found[-1] == pytest.approx(read([text.decode()])[0], abs=1e-5)
+    assert found[0] != found[1]
