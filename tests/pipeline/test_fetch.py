@@ -29,12 +29,14 @@ SHA256 = hashlib.sha256(TEXT).hexdigest()
 class _Truncating(http.server.SimpleHTTPRequestHandler):
     """Serves a folder; under /cut/ it promises more than it sends, under /odd/ it does not say a number.
 
-    Under /drops/ it sends a part of what is asked for and goes away, under /drops/whole/ it knows no ranges.
+    Under /drops/ it sends a part of what is asked for and goes away, under /drops/whole/ it knows no ranges, under
+    /drops/shifted/ it answers with another range.
     """
 
     asked: ClassVar[list[str]] = []
     content: ClassVar[bytes] = TEXT
     at_a_time: ClassVar[int] = 10_000
+    size_told: ClassVar[str] = f"bytes */{len(TEXT)}"
 
     def _drop(self) -> None:
         wanted = "" if "/whole/" in self.path else self.headers.get("Range", "")
@@ -42,13 +44,15 @@ class _Truncating(http.server.SimpleHTTPRequestHandler):
         start = int(wanted.removeprefix("bytes=").rstrip("-") or 0)
         if start and start >= len(self.content):
             self.send_response(416)
-            self.send_header("Content-Range", f"bytes */{len(self.content)}")
+            if self.size_told:
+                self.send_header("Content-Range", self.size_told)
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
         self.send_response(206 if wanted else 200)
         if wanted:
-            self.send_header("Content-Range", f"bytes {start}-{len(self.content) - 1}/{len(self.content)}")
+            begins = start + ("/shifted/" in self.path)
+            self.send_header("Content-Range", f"bytes {begins}-{len(self.content) - 1}/{len(self.content)}")
         self.send_header("Content-Length", str(len(self.content) - start))
         self.end_headers()
         self.wfile.write(self.content[start : start + self.at_a_time])
@@ -200,6 +204,27 @@ def test_what_was_left_is_taken_only_where_it_fits(
     assert get(tmp_path, address, SHA256)["sha256"] == SHA256
     assert _Truncating.asked == asked
     assert left(tmp_path) == []
+
+
+@pytest.mark.parametrize("told", ["", "bytes */*", "bytes */\xb2"], ids=["nothing", "unknown", "no number"])
+def test_a_server_that_does_not_tell_its_size_begins_again(
+    tmp_path: Path, server: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Truncating, "size_told", told)
+    _Truncating.at_a_time = 1 << 20
+    address = f"{server}/drops/books.txt"
+    partial(tmp_path, address, TEXT + b"and more")
+    assert get(tmp_path, address, SHA256)["sha256"] == SHA256
+    assert _Truncating.asked == ["bytes=27008-", ""]
+
+
+def test_a_range_that_was_not_asked_for_is_not_taken(tmp_path: Path, server: str) -> None:
+    address = f"{server}/drops/shifted/books.txt"
+    partial(tmp_path, address, TEXT[:500])
+    with pytest.raises(InputError, match="another range"):
+        get(tmp_path, address, SHA256)
+    assert left(tmp_path) == [TEXT[:500]]
+    assert set(_Truncating.asked) == {"bytes=500-"}
 
 
 def test_a_checksum_that_stays_wrong_leaves_nothing(tmp_path: Path, server: str) -> None:
