@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import pytest
 
@@ -193,6 +194,30 @@ def test_t_ta_is_set_beside_the_masked_model_of_the_same_input(half: float, verd
     said = about(rows, "sts", "`tta/context`")
     said = next(one for one in verdicts(rows, "sts") if f") {verdict} `bilm/context` (" in one)
     assert "`bert-/context` (" not in said, "it reads spans"
+
+
+@pytest.mark.parametrize(
+    ("table", "of", "said"),
+    [
+        (
+            "sts",
+            lambda one: one.table == "sts" and one.model == "tta",
+            1,
+        ),  # the highest; no masked model to compare
+        ("nli", lambda one: one.table == "sts" and one.reading != "nli", 0),
+        ("attention", lambda one: one.reading == "uniform", 0),
+    ],
+)
+def test_a_rule_that_finds_nothing_says_nothing(table: str, of: Callable[[Result], bool], said: int) -> None:
+    rows = [one for one in results() if of(one)]
+    assert rows and len(verdicts(rows, table)) == said
+
+
+@pytest.mark.parametrize("table", ["sts", "wordsim", "blimp"])
+def test_nothing_is_claimed_of_a_development_set_where_there_is_a_test_set(table: str) -> None:
+    rows = [one for one in results() if one.table == table]
+    assert verdicts(rows, table)
+    assert not verdicts([dataclasses.replace(one, split="dev") for one in rows], table)
 
 
 def test_classification_is_measured_against_both_baselines() -> None:
