@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import subprocess
 import sys
@@ -38,6 +39,29 @@ def test_a_jump_of_the_loss_becomes_a_line_and_a_metric(
     (point,) = client.get_metric_history(run.info.run_id, "loss_jump/seed-1")
     assert (point.value, point.step) == (9.0, 3)
     assert not logging.getLogger("quartet").handlers, "nobody listens any more"
+
+
+def test_a_figure_without_a_step_is_at_0_and_a_user_without_a_name_a_number(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container, whose number of a user stands in no list."""
+    from mlflow import MlflowClient
+
+    def nameless() -> str:
+        raise KeyError("getpwuid(): uid not found")
+
+    monkeypatch.setattr("getpass.getuser", nameless)
+    params = read_params()
+    with stage_run(params, "report") as run:
+        run.metric("tokens_cut", 7.0)
+        run.tag("colour", "grey")
+    client = MlflowClient(tracking_uri())
+    experiment = client.get_experiment_by_name(params.experiment)
+    assert experiment is not None
+    found, *_ = client.search_runs([experiment.experiment_id])
+    (point,) = client.get_metric_history(found.info.run_id, "tokens_cut")
+    assert (point.value, point.step) == (7.0, 0)
+    assert (found.data.tags["mlflow.user"], found.data.tags["colour"]) == (str(os.getuid()), "grey")
 
 
 def test_nan_is_no_metric(workspace: Path) -> None:
