@@ -10,7 +10,7 @@ from quartet.report import scale
 from quartet.report.facts import PretrainedFacts, RunFacts
 from quartet.report.order import system_rank
 from quartet.report.papers import chapter
-from quartet.report.papers.exhibits import exhibits
+from quartet.report.papers.exhibits import exhibits, ours
 from quartet.report.run_report import Report
 from quartet.results import Result
 from tests.report.rendered import markdown, of
@@ -73,6 +73,20 @@ def test_it_is_compared_with_no_model_of_the_run() -> None:
                 assert contrast.second == "first-pass"
     similarity = of("tta Table 3", report)[0]
     assert similarity.printed["tta-books/context"] == similarity.printed["tta/context"]
+
+
+def test_only_error_rates_and_similarities_stand_beside_the_papers_tta() -> None:
+    """Its perplexities are of other tokens."""
+    own = row("reference-perplexity", "tta-books", "sample-speech", "test", "pppl-median", 9.0, 106, 1.0)
+    report = Report([*rows(), own], known())
+    beside = {
+        f"{exhibit.paper} {exhibit.place}"
+        for exhibit in exhibits()
+        for series in ours(report, exhibit)
+        for system in {*series.ours, *series.printed}
+        if report.model(system) == "tta-books"
+    }
+    assert beside == {"tta Table 1", "tta Table 3", "tta Table 5"}
 
 
 def test_every_table_says_what_it_is() -> None:
