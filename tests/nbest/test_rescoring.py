@@ -94,10 +94,25 @@ def test_a_weight_is_shown_in_few_digits_where_they_say_it() -> None:
 def test_files_and_lists_are_the_same(tmp_path: Path) -> None:
     for name, lists in (("dev", DEV), ("test", TEST)):
         jsonl.write(tmp_path / name, lists)
-    files: list[Any] = [str(tmp_path / "test"), tmp_path / "test", NBestFiles(tmp_path / "test")]
+    path = tmp_path / "test"
+    files: list[Any] = [str(path), path, NBestFiles(path), NBestFiles(str(path))]  # type: ignore[arg-type]
     expected = list(quartet.rescore(Words(), TEST, tune=DEV))
     for test in files:
         assert list(quartet.rescore(Words(), test, tune=tmp_path / "dev", format="jsonl")) == expected
+
+
+def test_names_of_files_are_paths(tmp_path: Path) -> None:
+    texts = {
+        "text": "u1-1 a b\nu1-2 a c\nu2-1 d\n",
+        "cost": "u1-1 1\nu1-2 2\nu2-1 3\n",
+        "ref": "a b (u1)\nd (u2)\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    names = [str(tmp_path / name) for name in texts]
+    files: Any = NBestFiles(names[0], [(names[1], 1.0)], names[2])  # type: ignore[arg-type]
+    assert files == NBestFiles(tmp_path / "text", ((tmp_path / "cost", 1.0),), tmp_path / "ref")
+    assert rescore(Words(), files, weight=0.0).value == 0.0
 
 
 def test_weight_0_is_the_first_pass_and_1_the_language_model() -> None:

@@ -55,6 +55,18 @@ def save(model: LanguageModel, folder: Path) -> None:
     save_model(folder, {"last": last, "best": best}, model.card, model.tokenizer)
 
 
+@pytest.mark.parametrize("kind", ["unilm", "bilm", "tta", "transformer-xl"])
+def test_no_score_or_vector_comes_of_dropout(small_corpus: Small, kind: str) -> None:
+    model = random_model(kind, small_corpus[0], dropout=0.1)
+    expected = model.score(TEXTS)
+    model.network.train()
+    for use in (model.token_logprobs, model.score, model.embed):
+        with pytest.raises(InputError, match="training mode"):
+            use(TEXTS)  # type: ignore[operator]
+    model.network.eval()
+    assert model.score(TEXTS) == expected
+
+
 @pytest.mark.parametrize("kind", VARIANTS)
 def test_one_value_a_token_and_their_sum(small_corpus: Small, kind: str) -> None:
     model = random_model(kind, small_corpus[0])

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from quartet.data.batch import Batch, Row, closes, collate, framed, padded
 from quartet.data.streams import lay_out
+from quartet.errors import InputError
 from quartet.models.network import Memory, Network
 from quartet.models.transformer_xl import TransformerXL
 from quartet.objectives.base import Objective
@@ -70,7 +71,16 @@ class NetworkReader:
         Args:
             texts: token ids with segment indices, without special tokens.
             masked: for MLM, hide each token in turn. Special tokens are never hidden: they stand for the intact input.
+
+        Raises:
+            InputError: the network is in training mode, where dropout would make what it reads a matter of chance.
         """
+        if self.network.training:
+            raise InputError(
+                "the model's network",
+                "is in training mode, with dropout",
+                "call network.eval() before it reads",
+            )
         with torch.inference_mode():
             if self.network.config.reads == "streams":
                 yield from self._read_streams(texts, wanted)

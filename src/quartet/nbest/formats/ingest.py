@@ -51,6 +51,13 @@ class NBestFiles:
     references: Path | None = None
     beam: int | None = None
 
+    def __post_init__(self) -> None:
+        """Names of files are taken in the place of paths."""
+        object.__setattr__(self, "hypotheses", Path(self.hypotheses))
+        object.__setattr__(self, "scores", tuple((Path(path), weight) for path, weight in self.scores))
+        if self.references is not None:
+            object.__setattr__(self, "references", Path(self.references))
+
     @property
     def paths(self) -> list[Path]:
         """Every file."""
