@@ -61,14 +61,9 @@ def test_rows_are_read_by_the_names_in_the_settings_never_by_what_lies_there(wor
         ("perplexity", "tta"),
         ("perplexity", "segatron-xl"),
         ("ngram", "ngram-3"),
-        ("rerank", "ngram-3"),
-        ("rerank", "tta"),
+        *((evaluation, model) for evaluation, models in params.evaluate.items() for model in models),
         ("combine", "first-pass"),
         *((stage, "first-pass") for stage in ("compare", "compare-losses")),
-        ("sts", "tta"),
-        ("wordsim", "tta"),
-        ("finetune", "tta"),
-        *((stage, "tta") for stage in ("glue", "nli", "squad", "race", "blimp", "attention")),
         ("baselines", "first-pass"),
     }
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.stages import ON_SETS
 from quartet.config.loading import read_yaml
 from tests.edit_matrix import EDITS, Pipeline, ran
 
@@ -16,12 +17,8 @@ from tests.edit_matrix import EDITS, Pipeline, ran
 AFTER_RERANKING = {"combine", "compare", "report"}
 #: What times the model `tta`.
 TIMED = {"runtime-inputs@tta", "runtime"}
-#: Evaluations on the preset's examples of published sets.
-ON_SETS = ("sts", "glue", "nli", "squad", "race", "blimp")
 #: Whatever reads the model `tta`.
-READS_TTA = {
-    f"{stage}@tta" for stage in ("perplexity", "rerank", "wordsim", "finetune", "attention", *ON_SETS)
-}
+READS_TTA = {f"{stage}@tta" for stage in ("perplexity", "rerank", "attention", *ON_SETS)}
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +128,7 @@ def test_no_list_no_task_and_nothing_to_evaluate_is_fine(pipeline: Pipeline) -> 
         text = text.replace(lists, "nbest: {}\ntasks: {}\n").replace("models: [tta]", "models: []")
         text = text.replace("  rerank: [ngram-3, tta]", "  rerank: []")
         text = text.replace("sets: [snli]", "sets: []")
-        for stage in ("wordsim", "finetune", *ON_SETS):
+        for stage in ON_SETS:
             text = text.replace(f"  {stage}: [tta]", f"  {stage}: []")
         return text
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.stages import EVALUATIONS
 from quartet.config.loading import read_yaml
 from tests import quick_dvc
 from tests.edit_matrix import SCRIPT, note_outs, ran, replace_scripts
@@ -21,21 +22,7 @@ from tests.tiny import Clone
 
 #: What the preset tiny is without: the n-gram model stays, which starts and trains in a second.
 WITHOUT: dict[str, Any] = {
-    **{
-        f"evaluate.{stage}": []
-        for stage in (
-            "rerank",
-            "sts",
-            "wordsim",
-            "finetune",
-            "glue",
-            "nli",
-            "squad",
-            "race",
-            "blimp",
-            "attention",
-        )
-    },
+    **{f"evaluate.{stage}": [] for stage in EVALUATIONS},
     **{section: {} for section in ("nbest", "tasks")},
     **{key: [] for key in ("nli.sets", "runtime.models")},
     "perplexity.input_lengths": [8],

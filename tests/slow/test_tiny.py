@@ -14,6 +14,7 @@ from ruamel.yaml import YAML
 
 import quartet
 from pipeline.settings import SYSTEMS, read_params
+from pipeline.stages import ON_SETS
 from quartet.results import BASELINES, read_results
 from tests.imports import ROOT
 from tests.tiny import SHARED, Clone, finished
@@ -29,7 +30,7 @@ def test_every_table_has_rows_with_n_and_a_scale(clone: Clone) -> None:
     rows = read_results(clone.folder / "reports" / "tiny" / "results.jsonl")
     tables = {row.table for row in rows}
     reranking = {"rerank", "rerank-length", "rerank-pairs", "reference-perplexity"}
-    sets = {"sts", "wordsim", "classification", "glue", "nli", "squad", "race", "blimp"}
+    sets = {stage.headline.table for stage in ON_SETS.values() if stage.headline is not None}
     assert tables == {"training", "perplexity", "input-length", "attention"} | sets | reranking
     assert all(row.n > 0 and row.scale and row.experiment == "tiny" for row in rows)
     timed = read_results(clone.folder / "reports" / "tiny" / "times" / "timings.jsonl")

@@ -13,7 +13,7 @@ import pytest
 
 from pipeline import dvc_yaml
 from pipeline.params import Params
-from pipeline.stages import STAGES
+from pipeline.stages import EVALUATIONS, STAGES
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.stages.world import World
@@ -29,8 +29,7 @@ def world(
 ) -> World:
     """The preset tiny in an empty folder, without sets."""
     made = World(workspace, monkeypatch, *small_corpus)
-    names = ("rerank", "sts", "wordsim", "finetune", "glue", "nli", "squad", "race", "blimp", "attention")
-    made.set(tasks={}, nli__sets=[], evaluate={name: [] for name in names})
+    made.set(tasks={}, nli__sets=[], evaluate={name: [] for name in EVALUATIONS})
     return made
 
 
