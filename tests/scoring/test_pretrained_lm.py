@@ -14,6 +14,8 @@ from torch import Tensor
 from quartet.errors import InputError
 from quartet.hugging_face import _check_belongs
 from quartet.scoring import device, hf_body_and_head
+from quartet.scoring.cache import ScoreCache
+from quartet.scoring.engine import score_all
 from quartet.scoring.pretrained_lm import PretrainedLM, load_pretrained
 from quartet.scoring.windows import even_parts, full_parts
 from tests.bert import TEXTS, save_bert, save_bert_tokenizer, save_byte_level, transformers
@@ -282,6 +284,19 @@ def test_the_surface_is_that_of_our_own_models(
     assert load_pretrained(str(folders["bert"])).fingerprint == bert.fingerprint
     first, second = gpt2.token_logprobs(["the cat sat."]), gpt2.token_logprobs(["the cat sat."], masked=False)
     assert np.array_equal(first[0], second[0]), "a causal model has one reading"
+
+
+@pytest.mark.parametrize("kind", ["bert", "gpt2"])
+def test_scores_within_autocast_are_others_to_a_cache(
+    folders: dict[str, Path], tmp_path: Path, kind: str
+) -> None:
+    model = load_pretrained(str(folders[kind]))
+    with ScoreCache(tmp_path / "scores.db") as cache:
+        with torch.autocast("cpu", torch.bfloat16):
+            (near,) = score_all(model, TEXTS[:1], cache=cache)
+        (exact,) = score_all(model, TEXTS[:1], cache=cache)
+    assert not np.array_equal(near, exact)
+    assert np.array_equal(exact, model.token_logprobs(TEXTS[:1])[0])
 
 
 def test_positions_behind_the_padding_rows_are_not_counted(tmp_path: Path) -> None:

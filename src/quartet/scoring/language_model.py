@@ -37,6 +37,9 @@ class LanguageModel(ScoresTexts):
 
     A text is a string, read as one sentence of one paragraph. Documents, with their real sentences and paragraphs, come
     from an encoded corpus through :meth:`corpus_logprobs`. A text longer than the model's inputs is read in parts.
+
+    Its network's weights may be changed. After a change through ``.data``, of which PyTorch keeps no count, call
+    ``network.eval()``: T-TA keeps products of its weights.
     """
 
     def __init__(

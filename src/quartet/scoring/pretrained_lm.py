@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -128,10 +127,16 @@ class PretrainedLM(ScoresTexts):
         }
         return tuple(layer for layer in LAYERS if there.get(layer) != [])
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
-        """A hash of all that decides the scores: the model's files, the kind of device and the library's version."""
-        parts = [self.content, str(self.masks), self.body_and_head.device.type, transformers().__version__]
+        """A hash of all that decides the scores: the model's files, the kind of device and the library's version.
+
+        Within the caller's autocast it is another.
+        """
+        kind = self.body_and_head.device.type
+        parts = [self.content, str(self.masks), kind, transformers().__version__]
+        if torch.is_autocast_enabled(kind):
+            parts.append(str(torch.get_autocast_dtype(kind)))
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def token_logprobs(self, texts: Sequence[str], masked: bool = True) -> list[np.ndarray]:
