@@ -240,3 +240,27 @@ def test_a_tokenizer_of_several_files_is_whole(tmp_path: Path) -> None:
         shutil.copy(path, copied)
     tokens = [hugging_face.open_tokenizer(folder).tokenize("the he") for folder in (given, copied)]
     assert tokens == [["the", "he"]] * 2
+
+
+@pytest.mark.parametrize(
+    "tokenizer",
+    [
+        "BertTokenizer",
+        "GPT2Tokenizer",
+        "AlbertTokenizer",
+        "DebertaV2Tokenizer",
+        "RemBertTokenizer",
+        "CamembertTokenizer",
+        "BertweetTokenizer",
+        "GPTNeoXJapaneseTokenizer",
+        "LukeTokenizer",
+        "RoCBertTokenizer",
+    ],
+)
+def test_all_files_of_a_tokenizer_belong_to_its_model(tokenizer: str, tmp_path: Path) -> None:
+    """As transformers names them."""
+    names = set(getattr(transformers(), tokenizer).vocab_files_names.values())
+    for name in {"config.json", "model.safetensors", "notes.txt"} | names:
+        (tmp_path / name).touch()
+    found = {path.name for path in hugging_face.model_files(tmp_path)}
+    assert found == {"config.json", "model.safetensors"} | names
