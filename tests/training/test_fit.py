@@ -14,9 +14,10 @@ from quartet.models.architectures import build_for
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.callbacks import Progress, ResumePoint
-from quartet.training.fit import TrainedNetwork, fit, set_precision
+from quartet.training.fit import TrainedNetwork, fit
 from quartet.training.from_bert import fill
 from quartet.training.optim import build_optimiser, schedule
+from quartet.training.trainer import set_precision
 from tests.bert import save_bert
 from tests.models.shapes import KINDS, small
 from tests.small_corpus import corpus_of

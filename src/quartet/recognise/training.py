@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytorch_lightning as pl
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -22,17 +20,11 @@ from quartet.kernels.cross_entropy import summed_cross_entropy
 from quartet.recognise.parallel_text import EncodedPairs, PairBatch, PairSource
 from quartet.recognise.translation import build, compile_layers, logits, masks, weights
 from quartet.training import randomness
-from quartet.training.callbacks import (
-    MetricReporter,
-    PlainFileCheckpointIO,
-    Progress,
-    ResumePoint,
-    StepProgress,
-)
-from quartet.training.divergence import REMEDY, SEEN_TOGETHER, DivergenceWatch, WatchedModule
-from quartet.training.fit import set_precision, silence_lightning
+from quartet.training.callbacks import MetricReporter, Progress
+from quartet.training.divergence import REMEDY, SEEN_TOGETHER, CurveModule, DivergenceWatch
 from quartet.training.loader import AHEAD, Loader
 from quartet.training.optim import build_optimiser
+from quartet.training.trainer import set_precision, train_steps
 
 if TYPE_CHECKING:
     from transformers import MarianMTModel
@@ -63,7 +55,7 @@ class TrainedTranslator:
     run_tokens: int
 
 
-class TranslationModule(WatchedModule):
+class TranslationModule(CurveModule):
     """Network, loss and optimiser.
 
     Attributes:
@@ -240,8 +232,7 @@ def fit_translator(
             raise InputError(
                 f"the {split} text", f"no pair is within max_length {model.max_length}", "raise max_length"
             )
-    precision = set_precision(training.precision, device)
-    silence_lightning()
+    set_precision(training.precision, device)  # what does not fit the device is said before all work
     randomness.restart(seed, randomness.INITIALISATION)
     network = build(model, vocabulary)
     if training.compile:
@@ -262,39 +253,22 @@ def fit_translator(
     if resume.is_file():
         point = torch.load(resume, weights_only=True, map_location="cpu")
         done, tokens_before = int(point["global_step"]), int(point["quartet"]["tokens"])
-    validate_every = min(training.validate_every, training.steps)
-    callbacks: list[pl.Callback] = [ResumePoint(resume, training.checkpoint_every, validate_every)]
-    if progress is not None:
-        callbacks.append(StepProgress(progress))
-    trainer = pl.Trainer(
-        accelerator="gpu" if device.startswith("cuda") else "cpu",
-        devices=1,
-        max_steps=training.steps,
-        accumulate_grad_batches=training.accumulate,
-        precision=precision,
-        val_check_interval=validate_every * training.accumulate,
-        check_val_every_n_epoch=None,
-        num_sanity_val_steps=0,
-        gradient_clip_val=training.clip or None,
-        logger=False,
-        enable_checkpointing=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        callbacks=callbacks,
-        plugins=[PlainFileCheckpointIO()],
-    )
     held_out = PairSource(dev, batch_tokens=training.batch_size, seed=None)
     count = min(held_out.steps_per_epoch, training.validation_batches or held_out.steps_per_epoch)
     validation = DataLoader(_Batches(held_out, 0, count), batch_size=None)
     batches = Loader(
         _Batches(source, done, None, training.accumulate, trim=not on_gpu), ahead=AHEAD if on_gpu else 0
     )
-    begun = time.perf_counter()
-    trainer.fit(module, batches, validation, ckpt_path=str(resume) if done else None, weights_only=True)
-    if not module.curve or module.curve[-1][0] != training.steps:
-        trainer.validate(module, validation, verbose=False)
-        module.curve[-1] = (training.steps, module.curve[-1][1])
-    seconds = time.perf_counter() - begun
+    seconds = train_steps(
+        module,
+        batches,
+        validation,
+        training,
+        resume,
+        device=device,
+        rounds=training.accumulate,
+        progress=progress,
+    )
     return TrainedTranslator(
         network.eval().cpu(),
         module.best,

@@ -291,3 +291,13 @@ class WatchedModule(pl.LightningModule):
                 return
             gradient_clip_val = None
         self.watch.gradient(self.named_parameters(), self.global_step, gradient_clip_val)
+
+
+class CurveModule(WatchedModule):
+    """A training that adds a point to its curve at each validation.
+
+    Attributes:
+        curve: (step, validation loss in nats per target).
+    """
+
+    curve: list[tuple[int, float]]

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import logging
-import time
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
-import pytorch_lightning as pl
 import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, IterableDataset
@@ -30,22 +25,12 @@ from quartet.objectives.base import LabelledBatch
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import distributed, randomness
-from quartet.training.callbacks import (
-    MetricReporter,
-    PlainFileCheckpointIO,
-    Progress,
-    ReportValidation,
-    ResumePoint,
-    StepClock,
-    StepProgress,
-)
+from quartet.training.callbacks import MetricReporter, Progress, ReportValidation, StepClock
 from quartet.training.distributed import Machine
 from quartet.training.from_bert import BertInitialisation, fill
 from quartet.training.loader import AHEAD, Loader
 from quartet.training.module import PretrainingModule
-
-#: One process on one device.
-ONE = Machine()
+from quartet.training.trainer import ONE, set_precision, train_steps
 
 
 @dataclass(frozen=True)
@@ -148,35 +133,6 @@ class _ValidationBatches(IterableDataset[LabelledBatch]):
             yield self.label(batch if count == 1 else batch.split(count)[distributed.rank()], step)
 
 
-def set_precision(precision: str, device: str) -> Literal["32-true", "bf16-mixed", "16-mixed"]:
-    """Lightning's word for a precision; it also sets whether a GPU's products of float32 are TF32 from here on.
-
-    Raises:
-        InputError: fp16 or tf32 without a GPU, which has no use for it.
-    """
-    torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
-    if precision == "fp32":
-        return "32-true"
-    if precision == "bf16":
-        return "bf16-mixed"
-    if not device.startswith("cuda"):
-        raise InputError("training.precision", f"{precision} cannot be used on {device}", "take bf16 or fp32")
-    return "32-true" if precision == "tf32" else "16-mixed"
-
-
-def silence_lightning() -> None:
-    """Lightning's advice about loaders, loggers and tips is for other programs."""
-    for name in (
-        "pytorch_lightning",
-        "lightning.pytorch",
-        "pytorch_lightning.utilities.rank_zero",
-        "lightning_fabric",
-    ):
-        logging.getLogger(name).setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore", module="pytorch_lightning")
-    warnings.filterwarnings("ignore", module="torch.utils.data")
-
-
 def fit(
     model: ModelConfig,
     training: TrainingConfig,
@@ -232,7 +188,6 @@ def fit(
             raise InputError(
                 f"the {split} split", "has no text", "bring more documents, or raise its share of them"
             )
-    silence_lightning()
     randomness.restart(seed, randomness.INITIALISATION)
     network = build_for(model, tokenizer)
     if training.compile:
@@ -279,34 +234,7 @@ def fit(
     valid_batches = min(
         valid_source.steps_per_epoch, training.validation_batches or valid_source.steps_per_epoch
     )
-    callbacks: list[pl.Callback] = []
-    validate_every = min(training.validate_every, training.steps)
     clock = StepClock()
-    callbacks.append(clock)
-    if report is not None:
-        callbacks.append(ReportValidation(report))
-    callbacks.append(ResumePoint(resume, training.checkpoint_every, validate_every))
-    if progress is not None:
-        callbacks.append(StepProgress(progress))
-    trainer = pl.Trainer(
-        accelerator="gpu" if device.startswith("cuda") else "cpu",
-        strategy=machine.lightning(),
-        devices=machine.devices,
-        num_nodes=machine.nodes,
-        max_steps=training.steps,
-        accumulate_grad_batches=module.rounds,
-        precision=precision,
-        val_check_interval=validate_every * module.rounds,
-        check_val_every_n_epoch=None,
-        num_sanity_val_steps=0,
-        gradient_clip_val=training.clip or None,
-        logger=False,
-        enable_checkpointing=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        callbacks=callbacks,
-        plugins=[PlainFileCheckpointIO()],
-    )
     asked = partial(label, randomness.VALIDATION)
     validation = DataLoader(_ValidationBatches(valid_source, asked, valid_batches), batch_size=None)
     asked = partial(label, randomness.CORRUPTION)
@@ -314,18 +242,18 @@ def fit(
         _TrainingBatches(train_source, asked, done, module.rounds, trim=not on_gpu),
         ahead=AHEAD if on_gpu else 0,
     )
-    begun = time.perf_counter()
-    trainer.fit(
+    seconds = train_steps(
         module,
         batches,
         validation,
-        ckpt_path=str(resume) if done else None,
-        weights_only=True,
+        training,
+        resume,
+        device=device,
+        machine=machine,
+        rounds=module.rounds,
+        callbacks=[clock, *([] if report is None else [ReportValidation(report)])],
+        progress=progress,
     )
-    if not module.curve or module.curve[-1][0] != training.steps:
-        trainer.validate(module, validation, verbose=False)
-        module.curve[-1] = (training.steps, module.curve[-1][1])
-    seconds = time.perf_counter() - begun
     if distributed.is_sharded(network):
         trained = distributed.weights(network)
         network = build_for(model, tokenizer)

@@ -13,11 +13,11 @@ from quartet.models.network import Memory, Network
 from quartet.objectives.base import LabelledBatch, Objective
 from quartet.training import distributed, randomness
 from quartet.training.distributed import Machine
-from quartet.training.divergence import METRIC, REMEDY, SEEN_TOGETHER, DivergenceWatch, WatchedModule
+from quartet.training.divergence import METRIC, REMEDY, SEEN_TOGETHER, CurveModule, DivergenceWatch
 from quartet.training.optim import build_optimiser
 
 
-class PretrainingModule(WatchedModule):
+class PretrainingModule(CurveModule):
     """Network, objective and optimiser; carries the memory of recurrent networks from batch to batch.
 
     Attributes:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
-import pytorch_lightning as pl
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
@@ -24,9 +23,9 @@ from quartet.files import atomic_path
 from quartet.scoring.language_model import LanguageModel
 from quartet.training import randomness
 from quartet.training.divergence import SEEN_TOGETHER, DivergenceWatch, WatchedModule
-from quartet.training.fit import set_precision, silence_lightning
 from quartet.training.loader import AHEAD, Loader
 from quartet.training.optim import build_optimiser
+from quartet.training.trainer import quiet_trainer
 
 if TYPE_CHECKING:
     from quartet.config.finetuning import FinetuneSettings, NliSettings, QuestionSettings
@@ -135,7 +134,6 @@ def tune(
     """
     if not examples:
         raise ValueError("no examples to train on")
-    silence_lightning()
     steps = -(-len(examples) // settings.batch_size)
     training = TrainingConfig(
         steps=settings.epochs * steps,
@@ -145,18 +143,7 @@ def tune(
         precision="bf16" if task.model.card.training.precision == "bf16" else "fp32",
     )
     device = task.model.device
-    trainer = pl.Trainer(
-        accelerator="gpu" if device.startswith("cuda") else "cpu",
-        devices=1,
-        max_steps=training.steps,
-        max_epochs=1,
-        precision=set_precision(training.precision, device),
-        gradient_clip_val=training.clip,
-        logger=False,
-        enable_checkpointing=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-    )
+    trainer = quiet_trainer(device, training, devices=1, max_epochs=1)
     module = _TuningModule(task, training, settings.seed, steps, after_epoch, progress)
     module.train()
     ahead = AHEAD if device.startswith("cuda") else 0
