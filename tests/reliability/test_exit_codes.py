@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import io
 import os
 import subprocess
@@ -172,3 +173,10 @@ def test_a_process_of_its_own_ends_with_2(name: str, command: list[str], tmp_pat
     lines = found.stderr.decode().strip().splitlines()
     assert (found.returncode, len(lines)) == (2, 1), lines
     assert lines[0].startswith("error: ")
+
+
+def test_the_command_says_the_version_that_is_installed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"quartet {importlib.metadata.version('quartet')}\n"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import os
 import sys
+from typing import Annotated
 
 import typer
 
+from quartet import __version__
 from quartet.cli.compare import compare
 from quartet.cli.embed import embed
 from quartet.cli.export import export
@@ -25,6 +27,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # in narrow terminals rich cuts the names of options
 )
+
+
+def print_version(asked: bool) -> None:
+    """Print the installed version, and end."""
+    if asked:
+        typer.echo(f"quartet {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def before_all(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=print_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    """Options that need no command. The group's help is `app`'s."""
+
+
 app.command(epilog="Example: quartet score --model artifacts/sample/models/tta < sentences.txt")(score)
 app.command(
     epilog="Example: quartet embed --model artifacts/sample/models/tta < sentences.txt > vectors.jsonl"
