@@ -102,16 +102,17 @@ def test_each_point_of_the_curve_is_reported(small_corpus: Small, tmp_path: Path
     assert not (tmp_path / "none.ckpt").exists()
 
 
-def test_a_training_stays_on_the_processor_compiles_nothing_and_leaves_no_file(
-    small_corpus: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_training_does_nothing_that_is_not_asked_for(
+    small_corpus: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Unless it is asked to. Lightning by itself takes a GPU where there is one, and keeps checkpoints and logs."""
+    """Lightning by itself takes a GPU where there is one, keeps checkpoints and logs, and draws a bar."""
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.nn.Module, "compile", lambda module, **options: pytest.fail("it compiles"))
     monkeypatch.chdir(tmp_path)
     trained = train(small_corpus, "tta", tmp_path / "resume.ckpt", steps=2, validate_every=2)
     assert {tensor.device.type for tensor in trained.network.state_dict().values()} == {"cpu"}
     assert not list(tmp_path.iterdir())
+    assert capfd.readouterr() == ("", "")
 
 
 def test_the_last_point_of_the_curve_belongs_to_the_weights(small_corpus: Small, tmp_path: Path) -> None:
