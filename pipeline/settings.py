@@ -27,6 +27,7 @@ from quartet.errors import InputError, nearest
 from quartet.files import atomic_path
 from quartet.nbest.formats import FORMATS
 from quartet.results import BASELINES, INTACT, ONE_BY_ONE, combined_name, system_name
+from quartet.tasks.kinds import KINDS as SET_KINDS
 
 #: The sections whose entries are systems of the report.
 SYSTEMS = ("models", "pretrained", "ngrams", "vectors")
@@ -129,7 +130,7 @@ def _check_references(params: Params, place: str) -> None:
         known(f"ngrams.{key}.tokenizer", ngram.tokenizer, {**params.tokenizers}, "tokenizer")
     for key, task in params.tasks.items():
         known(f"tasks.{key}.kind", task.kind, dict.fromkeys(KINDS), "kind")
-        check_roles(key, task)
+        check_roles(key, task, SET_KINDS[task.kind])
     for where, sets in (("glue.tasks", params.glue.tasks), ("nli.sets", params.nli.sets)):
         kind = where.split(".")[0]
         of_kind = {name: 0 for name, task in params.tasks.items() if task.kind == kind}

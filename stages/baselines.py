@@ -21,6 +21,7 @@ from quartet.tasks.baselines import (
     unigram,
 )
 from quartet.tasks.glue.data import glue_set
+from quartet.tasks.kinds import KINDS
 from quartet.tasks.nli.metrics import nli_sets
 from quartet.tasks.questions import race_sets, squad_sets
 from quartet.tasks.sts import evaluation as sts
@@ -38,16 +39,16 @@ def baselines() -> None:
         for name in params.nbest:
             first_pass_and_oracle(run, name, judged_lists(params, layout, name), params.rerank.lengths)
         word2vec(run)
-        sets = sets_of("classification", params, layout)
+        sets = sets_of(KINDS["classification"], params, layout)
         classification_baselines(run, sets, params.finetune.folds)
-        for dataset, form, splits in published_sets("glue", params, layout):
+        for dataset, form, splits in published_sets(KINDS["glue"], params, layout):
             place = f"params.yaml: tasks.{dataset}.files"
             glue_baselines(run, dataset, glue_set(form, splits, params.glue.limit, place))
-        if pairs_of_premises := dict(sets_of("nli", params, layout)):
+        if pairs_of_premises := dict(sets_of(KINDS["nli"], params, layout)):
             nli_baselines(run, nli_sets(run, pairs_of_premises, params.nli))
-        spans = squad_sets(run, published_sets("squad", params, layout), params.squad)
+        spans = squad_sets(run, published_sets(KINDS["squad"], params, layout), params.squad)
         squad_baselines(run, spans, params.squad.max_answer)
-        race_baselines(run, race_sets(run, published_sets("race", params, layout), params.race))
+        race_baselines(run, race_sets(run, published_sets(KINDS["race"], params, layout), params.race))
         run.say(f"{len(run.rows)} rows of baselines")
 
 
@@ -64,9 +65,9 @@ def frequencies(run: StageEvaluation) -> None:
 def word2vec(run: StageEvaluation) -> None:
     """Add Word2Vec, trained on the very tokens of the models, on word similarity and on every set of STS."""
     params, layout, config = run.params, run.layout, run.params.word2vec
-    words = list(sets_of("word-similarity", params, layout))
+    words = list(sets_of(KINDS["word-similarity"], params, layout))
     sets = sts.judged_sets(
-        sets_of("documents-similarity", params, layout), published_sets("sts", params, layout)
+        sets_of(KINDS["documents-similarity"], params, layout), published_sets(KINDS["sts"], params, layout)
     )
     texts = sts.texts_of(sets)
     encodings = pairs(params).values()

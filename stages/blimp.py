@@ -7,6 +7,7 @@ from pipeline.run import main
 from pipeline.scorers import scorers
 from pipeline.task_sets import sets_of
 from quartet.results import EvaluatedSystem
+from quartet.tasks.blimp.data import KIND
 from quartet.tasks.blimp.evaluation import evaluate, gather_pairs
 
 
@@ -15,7 +16,7 @@ def blimp(name: str) -> None:
     with evaluation("blimp", name) as run:
         limit = run.params.blimp.limit
         sets = {
-            dataset: gather_pairs(files, limit) for dataset, files in sets_of("blimp", run.params, run.layout)
+            dataset: gather_pairs(files, limit) for dataset, files in sets_of(KIND, run.params, run.layout)
         }
         for model, seed in scorers(run.params, name):
             evaluate(run, model, EvaluatedSystem(name, model.device, model.scale, seed), sets)

@@ -10,7 +10,7 @@ from pipeline.run import hardware, main
 from pipeline.task_sets import published_sets
 from pipeline.trained_models import trained_models
 from quartet.files import atomic_dir, write_json
-from quartet.tasks.glue.data import glue_set
+from quartet.tasks.glue.data import KIND, glue_set
 from quartet.tasks.glue.evaluation import evaluate, summary, write_submission
 from quartet.training.tuned_weights import KeptTunings
 
@@ -22,7 +22,7 @@ def glue(name: str) -> None:
         settings = params.glue
         sets = {
             dataset: glue_set(form, splits, settings.limit, f"params.yaml: tasks.{dataset}.files")
-            for dataset, form, splits in published_sets("glue", params, layout)
+            for dataset, form, splits in published_sets(KIND, params, layout)
         }
         with (
             KeptTunings(partial(layout.resume, f"glue/{name}")) as kept,

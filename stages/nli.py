@@ -8,8 +8,10 @@ from pipeline.evaluation import evaluation
 from pipeline.run import main
 from pipeline.task_sets import published_sets, sets_of
 from pipeline.trained_models import trained_models
+from quartet.tasks.nli import data as nli_data
 from quartet.tasks.nli.evaluation import evaluate
 from quartet.tasks.nli.metrics import nli_sets
+from quartet.tasks.sts import data as sts_data
 from quartet.tasks.sts.evaluation import judged_sets
 from quartet.training.tuned_weights import KeptTunings
 
@@ -21,11 +23,11 @@ def nli(name: str) -> None:
     """
     with evaluation("nli", name) as run:
         params, layout = run.params, run.layout
-        sets = nli_sets(run, dict(sets_of("nli", params, layout)), params.nli)
+        sets = nli_sets(run, dict(sets_of(nli_data.KIND, params, layout)), params.nli)
         if not sets.train:
             run.say("no set of nli.sets is available: nothing to tune on")
             return
-        similarity = judged_sets((), published_sets("sts", params, layout))
+        similarity = judged_sets((), published_sets(sts_data.KIND, params, layout))
         tested = [one for one in similarity if one.split == "test"]
         with KeptTunings(partial(layout.resume, f"nli/{name}")) as kept:
             for model in trained_models(params, name):

@@ -11,6 +11,7 @@ from pipeline.task_sets import published_sets
 from pipeline.trained_models import trained_models
 from quartet.files import atomic_dir
 from quartet.tasks.questions import race_sets
+from quartet.tasks.race.data import KIND
 from quartet.tasks.race.evaluation import evaluate
 from quartet.training.tuned_weights import KeptTunings
 
@@ -23,7 +24,7 @@ def race(name: str) -> None:
             KeptTunings(partial(layout.resume, f"race/{name}")) as kept,
             atomic_dir(layout.predictions("race", name)) as folder,
         ):
-            for data in race_sets(run, published_sets("race", params, layout), params.race):
+            for data in race_sets(run, published_sets(KIND, params, layout), params.race):
                 segmenter = data.segmenter(punkt_choice(params, layout), params.segmentation.curated)
                 for model in trained_models(params, name):
                     evaluate(run, model, data, params.race, segmenter, kept, folder)

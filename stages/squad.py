@@ -11,6 +11,7 @@ from pipeline.task_sets import published_sets
 from pipeline.trained_models import trained_models
 from quartet.files import atomic_dir
 from quartet.tasks.questions import squad_sets
+from quartet.tasks.squad.data import KIND
 from quartet.tasks.squad.evaluation import evaluate
 from quartet.training.tuned_weights import KeptTunings
 
@@ -23,7 +24,7 @@ def squad(name: str) -> None:
             KeptTunings(partial(layout.resume, f"squad/{name}")) as kept,
             atomic_dir(layout.predictions("squad", name)) as folder,
         ):
-            for data in squad_sets(run, published_sets("squad", params, layout), params.squad):
+            for data in squad_sets(run, published_sets(KIND, params, layout), params.squad):
                 segmenter = data.segmenter(punkt_choice(params, layout), params.segmentation.curated)
                 for model in trained_models(params, name):
                     evaluate(run, model, data, params.squad, segmenter, kept, folder)

@@ -9,6 +9,7 @@ from pipeline.task_sets import published_sets, sets_of
 from quartet.errors import InputError
 from quartet.ngram.score import NgramLM
 from quartet.results import EvaluatedSystem
+from quartet.tasks.sts.data import DOCUMENTS, KIND
 from quartet.tasks.sts.evaluation import evaluate, judged_sets
 
 
@@ -16,9 +17,7 @@ def sts(name: str) -> None:
     """Write the rows of the model `name` on every set."""
     with evaluation("sts", name) as run:
         params, layout = run.params, run.layout
-        sets = judged_sets(
-            sets_of("documents-similarity", params, layout), published_sets("sts", params, layout)
-        )
+        sets = judged_sets(sets_of(DOCUMENTS, params, layout), published_sets(KIND, params, layout))
         for model, _ in scorers(params, name):
             if isinstance(model, NgramLM):
                 raise InputError(f"params.yaml: evaluate.sts: {name}", "an n-gram model has no vectors")

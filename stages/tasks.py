@@ -57,13 +57,13 @@ def bring(params: Params, name: str, task: TaskEntry, layout: Layout) -> dict[st
     Raises:
         Unavailable: a set that is no published one cannot be had; its folder is what it was.
     """
-    form, folder = published_format(name, task), layout.task(task.kind, name)
+    form, folder = published_format(name, task, KINDS[task.kind]), layout.task(task.kind, name)
     manifest: dict[str, Any] = {"version": MANIFEST_VERSION, "kind": task.kind}
     with atomic_dir(folder) as temporary:
         manifest["files"], missing = gather(Path(params.data.root), task, folder, temporary)
         if missing is None:
             try:
-                manifest["items"] = items(read_task(temporary, name, task))
+                manifest["items"] = items(read_task(temporary, name, task, KINDS[task.kind]))
             except InputError as error:
                 raise _at_source(error, temporary, task) from error
             if task.format is not None:
@@ -79,7 +79,7 @@ def bring(params: Params, name: str, task: TaskEntry, layout: Layout) -> dict[st
         write_json(temporary / MANIFEST, manifest)
     if missing is None:
         say(f"{name}: {counted(manifest['items'])} items of {task.kind}")
-        if passed := passed_over(folder, name, task):
+        if passed := passed_over(folder, name, task, KINDS[task.kind]):
             say(
                 f"{name}: {passed:,} more are passed over, because nobody judged them or their lines are broken"
             )
@@ -103,7 +103,7 @@ def gather(
     missing: UnavailableSource | None = None
     known = known_files(folder)
     for role, source in task.files.items():
-        copy = file_name(role, source.source, task.kind)
+        copy = file_name(role, source.source, KINDS[task.kind])
         old = known.get(role, {})
         intact = (
             old.get("source") == source.source
@@ -162,7 +162,7 @@ def _at_source(error: InputError, folder: Path, task: TaskEntry) -> InputError:
     """The error with the names that the user knows, not those of the copies."""
     place, reason = error.place, error.reason
     for role, source in task.files.items():
-        copy = str(folder / file_name(role, source.source, task.kind))
+        copy = str(folder / file_name(role, source.source, KINDS[task.kind]))
         place, reason = place.replace(copy, source.source), reason.replace(copy, source.source)
     return InputError(place, reason, error.remedy)
 

@@ -11,6 +11,7 @@ from pipeline.run import main
 from pipeline.task_sets import published_sets, sets_of
 from quartet.errors import InputError
 from quartet.results import EvaluatedSystem, Measure
+from quartet.tasks.sts.data import DOCUMENTS, KIND
 from quartet.tasks.sts.evaluation import judge, judged_sets, texts_of
 from quartet.tasks.word_vectors import load_vectors
 
@@ -22,9 +23,7 @@ def vectors(name: str) -> None:
         settings = entry(params.vectors, name, "vectors")
         fetch_one(settings, Path(params.data.root), layout.vectors(name))
         table = load_vectors(fetched_path(layout.vectors(name)), settings.format, settings.lowercase)
-        sets = judged_sets(
-            sets_of("documents-similarity", params, layout), published_sets("sts", params, layout)
-        )
+        sets = judged_sets(sets_of(DOCUMENTS, params, layout), published_sets(KIND, params, layout))
         texts = texts_of(sets)
         found = table.embed(texts)
         if not found.known:

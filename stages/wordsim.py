@@ -7,13 +7,14 @@ from pipeline.run import main
 from pipeline.task_sets import sets_of
 from pipeline.trained_models import trained_models
 from quartet.results import EvaluatedSystem
+from quartet.tasks.wordsim.data import KIND
 from quartet.tasks.wordsim.evaluation import evaluate
 
 
 def wordsim(name: str) -> None:
     """Write the rows of the model `name` on every set."""
     with evaluation("wordsim", name) as run:
-        sets = list(sets_of("word-similarity", run.params, run.layout))
+        sets = list(sets_of(KIND, run.params, run.layout))
         for model in trained_models(run.params, name):
             system = EvaluatedSystem(name, model.device, model.scale, model.seed)
             tokenizer = model.tokenizer

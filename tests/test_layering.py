@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.code import HOMES
+from pipeline.code import AROUND, HOMES, READING
 from quartet import code
 from tests.imports import ROOT, closure, imports, module_file
 
@@ -71,6 +71,18 @@ WITHOUT_TORCH = {
     "settings",
     "runtime_inputs",
     "report",
+}
+#: The folders of `quartet.tasks` whose sets a stage reads. Both kinds of questions have one evaluation.
+READ_BY = {
+    "sts": ["sts"],
+    "wordsim": ["wordsim"],
+    "finetune": ["classification"],
+    "glue": ["glue"],
+    "nli": ["nli", "sts"],
+    "squad": ["race", "squad"],
+    "race": ["race", "squad"],
+    "blimp": ["blimp"],
+    "vectors": ["sts"],
 }
 
 
@@ -156,6 +168,14 @@ def packages(path: Path) -> set[str]:
 @pytest.mark.parametrize("path", [path for path in STAGES if path.stem not in TRAINING], ids=name)
 def test_a_stage_that_does_not_train_imports_no_lightning(path: Path) -> None:
     assert not packages(path) & {"pytorch_lightning", "lightning"}
+
+
+@pytest.mark.parametrize("stage", READ_BY)
+def test_an_edit_of_a_reader_of_sets_concerns_those_who_read_with_it(stage: str) -> None:
+    found = code.closure([ROOT / "stages" / f"{stage}.py"], (*AROUND, READING), HOMES)
+    tasks = ROOT / "src" / "quartet" / "tasks"
+    readers = [path.parent.name for path in found if path.name == "data.py" and path.is_relative_to(tasks)]
+    assert sorted(readers) == READ_BY[stage]
 
 
 def test_what_is_tried_on_a_gpu_needs_neither_dvc_nor_mlflow() -> None:

@@ -18,6 +18,7 @@ from quartet.config.text import Source
 from quartet.files import write_json
 from quartet.results import Result, read_results
 from quartet.tasks.evaluation import Evaluation
+from quartet.tasks.nli import data as nli
 from quartet.tasks.nli.data import LABELS
 from quartet.tasks.nli.metrics import AVERAGE, SEVEN, nli_sets
 from quartet.tasks.nli.tuning import SiameseModel
@@ -167,7 +168,7 @@ def test_without_a_task_of_the_kind_there_are_no_baselines(params: Any) -> None:
 
 def test_the_baselines_learn_from_the_same_pairs(params: Any) -> None:
     run = Evaluation("made-up", "nli", samples=20, seed=11)
-    read = dict(sets_of("nli", params, Layout("made-up")))
+    read = dict(sets_of(nli.KIND, params, Layout("made-up")))
     assert len(nli_sets(run, read, params.nli).train) == 32
     found = baseline_rows()
     assert {row.table for row in found} == {"nli"}

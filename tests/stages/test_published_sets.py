@@ -16,6 +16,7 @@ from pipeline.settings import read_params
 from pipeline.task_sets import file_name, sets_of
 from quartet.errors import InputError
 from quartet.files import read_json
+from quartet.tasks.kinds import KINDS
 from stages.tasks import tasks
 
 PAIRS = ["A man eats.,A man is eating.,4.8\n", '"A dog, big.",A cat.,0.5\n']
@@ -47,7 +48,7 @@ def test_the_hubs_table_and_a_gzipped_text_are_told_apart_by_their_endings(works
     (workspace / "dev.v1.csv.gz").write_bytes(gzip.compress("".join(PAIRS).encode()))
     only_sets_of_mine(workspace)
     tasks()
-    ((name, splits),) = sets_of("sts", read_params(), layout)
+    ((name, splits),) = sets_of(KINDS["sts"], read_params(), layout)
     assert name == "mine"
     assert [(pair.first, pair.second, pair.score) for pair in splits["dev"]] == [
         ("A man eats.", "A man is eating.", 4.8),
@@ -59,7 +60,7 @@ def test_the_hubs_table_and_a_gzipped_text_are_told_apart_by_their_endings(works
     path = workspace / "params.yaml"
     path.write_text(path.read_text().replace("dev.v1.csv.gz", "dev.parquet"))
     tasks()
-    ((_, splits),) = sets_of("sts", read_params(), layout)
+    ((_, splits),) = sets_of(KINDS["sts"], read_params(), layout)
     assert [(pair.first, pair.second) for pair in splits["dev"]] == [("a", "b")]
 
 
@@ -86,7 +87,7 @@ def test_how_many_examples_are_passed_over_is_said(
     ],
 )
 def test_a_copy_keeps_the_endings_that_readers_go_by(source: str, kind: str, expected: str) -> None:
-    assert file_name("train", source, kind) == expected  # type: ignore[arg-type]
+    assert file_name("train", source, KINDS[kind]) == expected  # type: ignore[arg-type]
 
 
 def test_an_absent_set_is_named_with_the_way_to_get_it_and_read_when_it_has_come(
@@ -96,7 +97,7 @@ def test_an_absent_set_is_named_with_the_way_to_get_it_and_read_when_it_has_come
     only_sets_of_mine(workspace)
     tasks()
     assert "mine: not available: dev.csv: no such file or folder; to be had from" in capsys.readouterr().err
-    assert list(sets_of("sts", read_params(), layout)) == []
+    assert list(sets_of(KINDS["sts"], read_params(), layout)) == []
     manifest = read_json(layout.task("sts", "mine") / MANIFEST)
     assert manifest["available"] is False
     assert "stsb" in manifest["obtain"]
@@ -105,7 +106,7 @@ def test_an_absent_set_is_named_with_the_way_to_get_it_and_read_when_it_has_come
     assert changed_sources(read_params(), layout) == ["tasks"]
     tasks()
     assert changed_sources(read_params(), layout) == []
-    assert len(dict(sets_of("sts", read_params(), layout))) == 1
+    assert len(dict(sets_of(KINDS["sts"], read_params(), layout))) == 1
 
 
 def test_a_set_of_gensim_that_is_absent_is_an_error(workspace: Path) -> None:

@@ -54,15 +54,15 @@ def layout(workspace: Path) -> Layout:
 def test_gensims_sets_are_what_they_were(layout: Layout) -> None:
     params = read_params()
     tasks()
-    ((name, lee),) = sets_of("documents-similarity", params, layout)
+    ((name, lee),) = sets_of(KINDS["documents-similarity"], params, layout)
     assert isinstance(lee, SimilaritySet)
     assert (name, len(lee.texts), len(lee.gold)) == ("lee", 50, 1225)
-    pairs = dict(sets_of("word-similarity", params, layout))
+    pairs = dict(sets_of(KINDS["word-similarity"], params, layout))
     assert {name: len(each.gold) for name, each in pairs.items() if isinstance(each, WordPairs)} == {
         "wordsim353": 353,
         "simlex999": 999,
     }
-    ((_, polarity),) = sets_of("classification", params, layout)
+    ((_, polarity),) = sets_of(KINDS["classification"], params, layout)
     assert isinstance(polarity, list)
     assert len(polarity) == 200
     assert np.isclose(lee.gold.min(), 0.2)

@@ -12,7 +12,7 @@ import math
 import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
@@ -50,6 +50,22 @@ class SetFormat(Generic[Example]):
     splits: tuple[str, ...]
     obtain: str
     passed_over: Callable[[Path], int] | None = None
+
+
+@dataclass(frozen=True)
+class SetKind:
+    """A kind of set: either published ones, each file of which is read by itself, or files that are read together.
+
+    Attributes:
+        name: as params.yaml says it.
+        formats: how the published sets of this kind are written; none: its files are read together.
+        roles: of the files, in the order in which `read` takes them.
+    """
+
+    name: str
+    formats: Mapping[str, SetFormat[Any]] = field(default_factory=dict)
+    roles: tuple[str, ...] = ()
+    read: Callable[..., Any] | None = None
 
 
 def text_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:

@@ -14,6 +14,7 @@ from quartet.files import files_below
 from quartet.tasks.set_files import (
     LARGEST,
     SetFormat,
+    SetKind,
     decoded_lines,
     json_objects,
     json_rows,
@@ -124,3 +125,5 @@ FORMATS: dict[str, SetFormat[MinimalPair]] = {
         "github.com/alexwarstadt/blimp (BLiMP.zip), or nyu-mll/blimp on the Hugging Face hub, by paradigm",
     ),
 }
+
+KIND = SetKind("blimp", FORMATS)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quartet.errors import InputError
-from quartet.tasks.set_files import text_lines
+from quartet.tasks.set_files import SetKind, text_lines
 
 LABEL_PREFIX = "__label__"
 
@@ -36,3 +36,6 @@ def read_labelled(path: str | Path) -> list[LabelledText]:
     if len({example.label for example in examples}) < 2:
         raise InputError(path, "fewer than two different labels")
     return examples
+
+
+KIND = SetKind("classification", roles=("texts",), read=read_labelled)

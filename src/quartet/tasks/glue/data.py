@@ -19,7 +19,7 @@ from quartet.tasks.judged_texts import (
     judged_texts,
     passed_over,
 )
-from quartet.tasks.set_files import DIGITS, SetFormat
+from quartet.tasks.set_files import DIGITS, SetFormat, SetKind
 
 #: Likeness in STS-B.
 LOWEST, HIGHEST = 0.0, 5.0
@@ -256,3 +256,6 @@ def glue_set(
         if split in others and not others[split][0].labelled:
             raise InputError(place, f"the split {split} has no labels")
     return GlueSet(format, train, others, available)
+
+
+KIND = SetKind("glue", FORMATS)

@@ -16,7 +16,7 @@ from quartet.tasks.judged_texts import (
     JudgedTexts,
     set_format,
 )
-from quartet.tasks.set_files import SetFormat
+from quartet.tasks.set_files import SetFormat, SetKind
 
 #: The three judgements, in the order of their numbers on the hub.
 LABELS = ("entailment", "neutral", "contradiction")
@@ -88,3 +88,5 @@ FORMATS: dict[str, SetFormat[NliPair]] = {
         TWO_LABELS,
     ),
 }
+
+KIND = SetKind("nli", FORMATS)

@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from quartet.errors import InputError
-from quartet.tasks.set_files import SetFormat, json_document, json_rows, label_of, parquet_rows, text_of
+from quartet.tasks.set_files import (
+    SetFormat,
+    SetKind,
+    json_document,
+    json_rows,
+    label_of,
+    parquet_rows,
+    text_of,
+)
 
 #: Options by their letters.
 LETTERS = ("A", "B", "C", "D")
@@ -153,3 +161,5 @@ FORMATS: dict[str, SetFormat[ChoiceQuestion]] = {
         "ehovy/race on the Hugging Face hub, or www.cs.cmu.edu/~glai1/data/race (RACE.tar.gz: a folder a split)",
     ),
 }
+
+KIND = SetKind("race", FORMATS)

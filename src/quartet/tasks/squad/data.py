@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from quartet.errors import InputError
-from quartet.tasks.set_files import SetFormat, json_document, parquet_rows, text_of
+from quartet.tasks.set_files import SetFormat, SetKind, json_document, parquet_rows, text_of
 
 Kind = TypeVar("Kind")
 
@@ -187,3 +187,5 @@ FORMATS: dict[str, SetFormat[SpanQuestion]] = {
         "rajpurkar.github.io/SQuAD-explorer",
     ),
 }
+
+KIND = SetKind("squad", FORMATS)

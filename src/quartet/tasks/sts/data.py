@@ -22,7 +22,7 @@ from quartet.tasks.judged_texts import (
     JudgedTexts,
     set_format,
 )
-from quartet.tasks.set_files import SetFormat, number_of, text_lines
+from quartet.tasks.set_files import SetFormat, SetKind, number_of, text_lines
 
 SPLITS = ("train", "dev", "test")
 SENTENCES = ("sentence1", "sentence2")
@@ -145,3 +145,7 @@ FORMATS: dict[str, SetFormat[ScoredPair]] = {
         "mteb/sts12-sts ... mteb/sts16-sts on the Hugging Face hub, or the SemEval tasks' own pages, by sub-task",
     ),
 }
+
+#: Pairs of sentences in published sets, and documents that are all compared with each other.
+KIND = SetKind("sts", FORMATS)
+DOCUMENTS = SetKind("documents-similarity", roles=("texts", "similarities"), read=read_lee)

@@ -9,7 +9,7 @@ import numpy as np
 
 from quartet.errors import InputError
 from quartet.statistics.intervals import Floats
-from quartet.tasks.set_files import number_of, text_lines
+from quartet.tasks.set_files import SetKind, number_of, text_lines
 
 HEADS = "a line of names begins with #; other columns are cut off"
 
@@ -47,3 +47,6 @@ def read_word_pairs(path: str | Path) -> WordPairs:
     if not gold:
         raise InputError(path, "holds no pair of words")
     return WordPairs(tuple(first), tuple(second), np.array(gold))
+
+
+KIND = SetKind("word-similarity", roles=("pairs",), read=read_word_pairs)
