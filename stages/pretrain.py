@@ -54,13 +54,7 @@ def pretrain(name: str) -> None:
                 place.mkdir(exist_ok=True)
                 copy_model(training.model, place)
         write_curves(layout.curve(name), {each.seed: each.record()["points"] for each in trainings})
-        table = {
-            "experiment": params.experiment,
-            "table": "training",
-            "dataset": model.corpus,
-            "split": "valid",
-        }
-        rows = [row for each in trainings for row in each.system().rows(each.measures(), **table)]
+        rows = [row for each in trainings for row in each.rows(params.experiment)]
         write_results(layout.rows("pretrain", name), rows)
         run.metric("tokens_cut", trainings[0].record()["cut"])
     keep_only([each.folder for each in trainings])

@@ -15,7 +15,7 @@ from quartet.config.model import ModelEntry
 from quartet.files import atomic_dir, sha256, write_json
 from quartet.hugging_face import content_hash, local_folder
 from quartet.models.checkpoint import CONFIG, ModelCard, copy_model, load_card, save_model
-from quartet.results import EvaluatedSystem, Measure
+from quartet.results import EvaluatedSystem, Measure, Result
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training.callbacks import MetricReporter, Progress
@@ -120,18 +120,18 @@ class Pretraining(KeptTraining):
         if now != card:
             write_json(self.model / CONFIG, dataclasses.asdict(now))
 
-    def system(self) -> EvaluatedSystem:
-        """Whose figures `measures` are."""
-        return EvaluatedSystem(self.name, self.device, load_card(self.model).scale, self.seed)
-
-    def measures(self) -> dict[str, Measure]:
-        """The last validation loss in nats per target, and the sizes behind it."""
-        record = self.record()
-        return {
+    def rows(self, experiment: str) -> list[Result]:
+        """What the finished training leaves: the last validation loss in nats per target, and the sizes behind it."""
+        card, record = load_card(self.model), self.record()
+        measures = {
             "loss": Measure(record["points"][-1][1], record["targets"]),
             "tokens": Measure(record["tokens"], 1),
-            "parameters": Measure(load_card(self.model).parameters, 1),
+            "parameters": Measure(card.parameters, 1),
         }
+        system = EvaluatedSystem(self.name, self.device, card.scale, self.seed)
+        return system.rows(
+            measures, experiment=experiment, table="training", dataset=self.entry.corpus, split="valid"
+        )
 
     @cached_property
     def _data(self) -> tuple[TextTokenizer, EncodedCorpus, EncodedCorpus]:
