@@ -67,8 +67,8 @@ TOLERANCES = (
     Tolerance("p-value", absolute=0.1),
     Tolerance("better|worse", relative=0.2, absolute=3.0),
     # Decisions: one that is nearly a tie may fall the other way.
-    Tolerance(r"(wer|bleu)(-difference)?", share=0.1),
-    Tolerance(r"(wer|bleu)-(detectable|best-on-test)", relative=0.1, absolute=0.2),
+    Tolerance(r"(wer|cer|bleu)(-difference)?", share=0.1),
+    Tolerance(r"(wer|cer|bleu)-(detectable|best-on-test)", relative=0.1, absolute=0.2),
     Tolerance(r"accuracy.*|ties|em.*|f1.*|matthews|noans", share=0.25),
     # Ranks: equal but for rounding.
     Tolerance(r"spearman.*", share=0.1),

@@ -182,7 +182,7 @@ STAGES: dict[str, Stage] = {
         tag=("made_by", "estimator"),
     ),
     "rerank": Stage(
-        headline=Headline("rerank", ("wer", "bleu"), by_metric=True),
+        headline=Headline("rerank", ("wer", "cer", "bleu"), by_metric=True),
         models=SCORERS,
         evaluates=True,
         lists=True,

@@ -20,8 +20,10 @@ from quartet.errors import InputError
 from quartet.nbest.metrics import (
     METRICS,
     Bleu,
+    CharacterErrorRate,
     CountTable,
     WordErrorRate,
+    characters,
     count_errors,
     metric_named,
     unspaced_words,
@@ -36,17 +38,21 @@ from tests.nbest.test_rerank import toy_scores
 METRIC = WordErrorRate()
 
 
-def rate(lists: list[NBest]) -> float:
+def rate(lists: list[NBest], metric: WordErrorRate = METRIC) -> float:
     """The rate of all hypotheses of lists with references together."""
-    return float(METRIC.corpus(CountTable.of(lists, METRIC).counts.sum(axis=0, keepdims=True))[0])
+    return float(metric.corpus(CountTable.of(lists, metric).counts.sum(axis=0, keepdims=True))[0])
 
 
-def test_texts_without_spaces_are_named_and_spaces_between_characters_give_the_character_error_rate() -> None:
+def test_texts_without_spaces_are_named_and_have_a_character_error_rate() -> None:
     """One of six and none of three characters is wrong; as words, one of two."""
     texts = [("今天天气很好", "今天天汽很好"), ("你好吗", "你好吗")]
     lists = [nbest(str(index), ref, (text, -1.0)) for index, (ref, text) in enumerate(texts)]
     assert rate(lists) == 50.0
-    assert "今天天气很好" in (unspaced_words(lists, METRIC) or "")
+    said = unspaced_words(lists, METRIC) or ""
+    assert "今天天气很好" in said
+    assert "--metric cer" in said
+    assert rate(lists, CharacterErrorRate()) == pytest.approx(100 / 9)
+    assert unspaced_words(lists, CharacterErrorRate()) is None
     spaced = [
         nbest(str(index), " ".join(ref), (" ".join(text), -1.0)) for index, (ref, text) in enumerate(texts)
     ]
@@ -62,9 +68,14 @@ def test_texts_without_spaces_are_named_and_spaces_between_characters_give_the_c
     assert unspaced_words(english, METRIC) is None, "half of them are no reason"
 
 
-def test_every_hypothesis_and_the_corpus_agree_with_jiwer() -> None:
+@pytest.mark.parametrize("metric", [WordErrorRate(), CharacterErrorRate()])
+def test_every_hypothesis_and_the_corpus_agree_with_jiwer(metric: WordErrorRate) -> None:
+    process, theirs_of = {
+        "wer": (jiwer.process_words, jiwer.wer),
+        "cer": (jiwer.process_characters, jiwer.cer),
+    }[metric.name]
     lists = random_lists(300, seed=4)
-    table = CountTable.of(lists, METRIC)
+    table = CountTable.of(lists, metric)
     references, hypotheses, counts = [], [], []
     for index, one in enumerate(lists):
         start, end = table.offsets[index], table.offsets[index + 1]
@@ -73,15 +84,26 @@ def test_every_hypothesis_and_the_corpus_agree_with_jiwer() -> None:
         for hypothesis, found in zip(one.hypotheses, table.counts[start:end], strict=True):
             if one.reference is None:
                 continue
-            theirs = jiwer.process_words(one.reference, hypothesis.text)
+            theirs = process(one.reference, hypothesis.text)
             errors = theirs.substitutions + theirs.insertions + theirs.deletions
             assert found.tolist() == [errors, theirs.hits + theirs.substitutions + theirs.deletions]
             references.append(one.reference)
             hypotheses.append(hypothesis.text)
             counts.append(found)
     assert len(counts) > 1000
-    ours = METRIC.corpus(np.sum(counts, axis=0, keepdims=True))
-    assert ours.tolist() == [100 * jiwer.wer(references, hypotheses)]
+    ours = metric.corpus(np.sum(counts, axis=0, keepdims=True))
+    assert ours.tolist() == [100 * theirs_of(references, hypotheses)]
+
+
+def test_characters_are_code_points_and_one_space_between_words() -> None:
+    """A character that two code points make counts as two: NFC joins those that it can before."""
+    assert characters(" a  be\u0301\t") == "a be\u0301"
+    assert CharacterErrorRate().counts("ab c", ["abc", "", "ab  c", "x ab c"]).tolist() == [
+        [1, 4],
+        [4, 4],
+        [0, 4],
+        [2, 4],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -209,13 +231,17 @@ def test_the_settings_of_bleu_reach_it() -> None:
 
 
 def test_an_unknown_name_is_refused() -> None:
-    with pytest.raises(InputError, match=r"metric: unknown value 'ter'; choose one of wer, bleu"):
+    with pytest.raises(InputError, match=r"metric: unknown value 'ter'; choose one of wer, cer, bleu"):
         metric_named("ter")
 
 
 @pytest.mark.parametrize("name", METRICS)
 def test_the_words_for_a_metric_are_its_own(name: str) -> None:
-    names = {"wer": ("WER", "word error rate"), "bleu": ("BLEU",)}
+    names = {
+        "wer": ("WER", "word error rate"),
+        "cer": ("CER", "character error rate"),
+        "bleu": ("BLEU",),
+    }
     known = METRICS[name]
     for text in (known.label, known.axis, known.unit):
         assert [one for one, words in names.items() if any(word in text for word in words)] == [name]

@@ -170,7 +170,7 @@ def test_malformed_lists_are_left_out_and_named(tmp_path: Path) -> None:
         ({"weight": 0.5, "weights": [0.5]}, "there is nothing to try them on; give lists as tune"),
         ({"tune": DEV, "weights": []}, "are not one or more between 0 and 1"),
         ({"tune": DEV, "weights": [0.5, 1.5]}, "are not one or more between 0 and 1"),
-        ({"weight": 0.5, "metric": "ter"}, "metric: .*'ter'; choose one of wer, bleu"),
+        ({"weight": 0.5, "metric": "ter"}, "metric: .*'ter'; choose one of wer, cer, bleu"),
         ({"tune": [nbest("u", None, ("a", -1.0))]}, "none has a reference"),
         ({"tune": [nbest("u", "a", ("a", None))]}, "one set has first-pass scores and the other only ranks"),
         ({"tune": []}, "holds no N-best list"),

@@ -161,7 +161,7 @@ LISTS = [nbest("u1", "a b", ("a c", -1.0), ("a b", -1.5)), nbest("u2", "d", ("d"
     [
         ("score", "avg"),
         ("score", None),
-        ("metric", "cer"),
+        ("metric", "ter"),
         ("normalise", "none"),
         ("format", "csv"),
         ("scores_are", "cost"),

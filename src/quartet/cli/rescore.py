@@ -126,10 +126,10 @@ def rescore(
     bleu_tokenize: BleuTokenizationOption = "13a",
     bleu_lowercase: BleuLowercaseOption = False,
     lowercase: Annotated[
-        bool | None, typer.Option(help="Lower the case of hypotheses and references [default: for WER].")
+        bool | None, typer.Option(help="Lower the case of hypotheses and references [default: for WER, CER].")
     ] = None,
     strip_punctuation: Annotated[
-        bool | None, typer.Option(help="Drop their punctuation [default: for WER].")
+        bool | None, typer.Option(help="Drop their punctuation [default: for WER, CER].")
     ] = None,
     device: DeviceOption = "cpu",
     precision: PrecisionOption = "fp32",
@@ -163,7 +163,7 @@ def rescore(
     counted_out: Annotated[
         Path | None,
         typer.Option(
-            help="Where the same texts go as they were counted, without case and punctuation for WER.",
+            help="Where the same texts go as they were counted, without case and punctuation for WER and CER.",
             callback=dash_is_stdout,
             readable=False,
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 #: What choices among hypotheses are judged by.
-MetricName = Literal["wer", "bleu"]
+MetricName = Literal["wer", "cer", "bleu"]
 #: sacrebleu's ways to cut a text into words.
 BleuTokenization = Literal["13a", "intl", "char", "zh", "none"]
 #: A text's score: the sum of its tokens' log-probabilities, or their mean.

@@ -1,14 +1,14 @@
 """What a choice among hypotheses is judged by: figures of a corpus that follow from sums over its lists.
 
-Each hypothesis has a row of counts against its reference (word errors and words; matched and possible n-grams),
-made once. The figure of any choice, of every weight and of every resample of a bootstrap, is a function of the
-sum of the chosen rows.
+Each hypothesis has a row of counts against its reference (errors and words, or characters; matched and possible
+n-grams), made once. The figure of any choice, of every weight and of every resample of a bootstrap, is a function of
+the sum of the chosen rows.
 
-Word errors are jiwer's: it aligns with rapidfuzz and then builds Python objects of every alignment; here only the
-distance is taken, an equal text of a list is aligned once, and a test holds the figures equal to
-`jiwer.process_words`. BLEU is sacrebleu's, which itself tokenises, counts, and makes the figure of the sums: that of
-`sacrebleu` on the chosen texts, to the last digit. The metrics by their names are `METRICS`, one registry for Python,
-the command line, the stages and the report.
+Errors are jiwer's, in words or characters: it aligns with rapidfuzz and then builds Python objects of every alignment;
+here only the distance is taken, an equal text of a list is aligned once, and a test holds the figures equal to
+`jiwer.process_words` and `jiwer.process_characters`. BLEU is sacrebleu's, which itself tokenises, counts, and makes the
+figure of the sums: that of `sacrebleu` on the chosen texts, to the last digit. The metrics by
+their names are `METRICS`, one registry for Python, the command line, the stages and the report.
 """
 
 from __future__ import annotations
@@ -109,15 +109,25 @@ class CountTable:
         )
 
 
-def count_errors(reference: str, hypotheses: Sequence[str]) -> tuple[list[int], int]:
-    """Substitutions + insertions + deletions of each hypothesis, and the reference's number of words.
+def characters(text: str) -> str:
+    """What a character error rate counts: every code point, and one space between two words."""
+    return " ".join(words(text))
 
-    An empty reference is legal: every word of a hypothesis is an insertion and an empty hypothesis is right.
+
+def count_errors(
+    reference: str, hypotheses: Sequence[str], units: Callable[[str], Sequence[str]] = words
+) -> tuple[list[int], int]:
+    """Substitutions + insertions + deletions of each hypothesis, and the reference's number of units.
+
+    An empty reference is legal: every unit of a hypothesis is an insertion and an empty hypothesis is right.
+
+    Args:
+        units: what a text consists of, its words or its `characters`.
     """
     ids: dict[str, int] = {}
 
     def encode(text: str) -> list[int]:
-        return [ids.setdefault(word, len(ids)) for word in words(text)]
+        return [ids.setdefault(unit, len(ids)) for unit in units(text)]
 
     target = encode(reference)
     known: dict[str, int] = {}
@@ -130,9 +140,11 @@ def count_errors(reference: str, hypotheses: Sequence[str]) -> tuple[list[int], 
 def unspaced_words(lists: Iterable[NBest], metric: Metric) -> str | None:
     """What to know of texts without spaces between their words, each of which the metric counts as one word.
 
-    None where fewer than half of the references are such, or the metric cuts them at every letter.
+    None where fewer than half of the references are such, or the metric counts their characters.
     """
-    if isinstance(metric, Bleu) and metric.tokenize in ("zh", "char"):
+    if isinstance(metric, CharacterErrorRate) or (
+        isinstance(metric, Bleu) and metric.tokenize in ("zh", "char")
+    ):
         return None
     texts = [one.reference for one in lists if one.reference is not None and words(one.reference)]
     long = [next((word for word in words(text) if words_of(word) > 1), None) for text in texts]
@@ -141,7 +153,7 @@ def unspaced_words(lists: Iterable[NBest], metric: Metric) -> str | None:
         return None
     remedy = "give --bleu-tokenize zh or char (bleu: tokenize)"
     if not isinstance(metric, Bleu):
-        remedy = "for a character error rate write a space between characters in lists and references"
+        remedy = "give --metric cer (metric: cer), the character error rate"
     return (
         f'{len(found)} of {len(texts)} references have words such as "{found[0]:.20}", of a script without spaces, and '
         f"each counts as one word; {remedy}"
@@ -159,9 +171,13 @@ class WordErrorRate:
     better: ClassVar[int] = -1
     columns: ClassVar[int] = 2
 
+    def units(self, text: str) -> Sequence[str]:
+        """What is counted of a text."""
+        return words(text)
+
     def counts(self, reference: str, hypotheses: Sequence[str]) -> Counts:
-        """(N, 2) errors and words."""
-        errors, length = count_errors(reference, hypotheses)
+        """(N, 2) errors, and units of the reference."""
+        errors, length = count_errors(reference, hypotheses, self.units)
         return np.array([(each, length) for each in errors], dtype=np.int64)
 
     def corpus(self, totals: Counts | Floats) -> Floats:
@@ -173,6 +189,23 @@ class WordErrorRate:
         """(N,) minus the errors."""
         return -counts[:, 0].astype(np.float64)
 
+
+@dataclass(frozen=True)
+class CharacterErrorRate(WordErrorRate):
+    """The corpus character error rate in percent, spaces between words being characters, as jiwer has it.
+
+    For a script without spaces it is the usual one; lists and references must then both be without them.
+    """
+
+    name: ClassVar[str] = "cer"
+
+    def units(self, text: str) -> Sequence[str]:
+        """What is counted of a text."""
+        return characters(text)
+
+
+#: Their texts are compared without case and punctuation, if nothing else is said.
+ERROR_RATES = (WordErrorRate.name, CharacterErrorRate.name)
 
 #: Sizes of n-grams, and how sacrebleu smooths a size without a match: its defaults.
 ORDER = 4
@@ -266,6 +299,13 @@ class KnownMetric:
 METRICS: dict[str, KnownMetric] = {
     "wer": KnownMetric(
         lambda _: WordErrorRate(), WordErrorRate.better, "WER, %", "word error rate, %", "WER in %"
+    ),
+    "cer": KnownMetric(
+        lambda _: CharacterErrorRate(),
+        CharacterErrorRate.better,
+        "CER, %",
+        "character error rate, %",
+        "CER in %",
     ),
     "bleu": KnownMetric(
         lambda bleu: Bleu(bleu.lowercase, bleu.tokenize), Bleu.better, "BLEU", "BLEU", "BLEU"

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from quartet.nbest.metrics import WordErrorRate
+from quartet.nbest.metrics import ERROR_RATES
 from quartet.nbest.types import NBest
 
 #: Signs that show nothing by themselves: soft hyphens, joiners, zero-width spaces, marks of direction, variation
@@ -123,9 +123,9 @@ class Normalisation:
 
 
 def default_normalisation(metric: str) -> Normalisation:
-    """Without case and punctuation for word errors, as they are for any other metric."""
-    for_words = metric == WordErrorRate.name
-    return Normalisation(for_words, for_words)
+    """Without case and punctuation for error rates, as they are for any other metric."""
+    errors = metric in ERROR_RATES
+    return Normalisation(errors, errors)
 
 
 def _replace(match: re.Match[str]) -> str:

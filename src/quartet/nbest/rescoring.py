@@ -176,9 +176,9 @@ def rescore(
         weights: to try with `tune`, in the place of that search; of equally good ones the smallest is taken. See
             `quartet.nbest.rerank.weight_grid`.
         format: of the files, a key of `quartet.nbest.formats.FORMATS`; None: told by each file's content.
-        metric: ``wer``, ``bleu`` (sacrebleu's defaults), or a metric of your own.
-        normalise: what is done to all texts before they are scored and counted; None: for ``wer`` case and
-            punctuation go, for others nothing but superfluous white space.
+        metric: ``wer``, ``cer``, ``bleu`` (sacrebleu's defaults), or a metric of your own.
+        normalise: what is done to all texts before they are scored and counted; None: for ``wer`` and ``cer``
+            case and punctuation go, for others nothing but superfluous white space.
         score: of a text: the sum of its tokens' log-probabilities, or their mean.
         masked: False: a masked model reads the intact input.
         unknown: what is done with tokens that the model does not know. ``spread``: each costs what its word does by the

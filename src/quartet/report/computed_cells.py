@@ -112,8 +112,10 @@ def _kind(report: Report, where: TableContext, system: str) -> str:
 
 
 def _tokens(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
-    cell = report.find(where.table, where.dataset, where.split, system, _kind(report, where, system))
-    return NONE if cell is None else FORMATS["count"](cell.n)
+    found = (
+        report.find(where.table, where.dataset, where.split, system, one) for one in (*MEASURES, *ENTROPY)
+    )
+    return next((FORMATS["count"](cell.n) for cell in found if cell), NONE)
 
 
 #: A cell of a column with `computed`, by its name.

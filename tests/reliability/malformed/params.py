@@ -190,7 +190,7 @@ COMBINATIONS: list[tuple[Way, object, str]] = [
     (("ngrams", "ngram-3", "discount_fallback"), [0.5, 1.0, 4.0], "discount_fallback"),
     (("ngrams", "ngram-3", "units"), "pieces", "is for units words"),
     (("ngrams", "ngram-3", "corpus"), "none", "unknown corpus"),
-    (("nbest", "sample-speech", "metric"), "cer", "metric: Input should be"),
+    (("nbest", "sample-speech", "metric"), "ter", "metric: Input should be"),
     (("nbest", "sample-speech", "dev"), 3, "dev: a path"),
     (("nbest", "sample-speech", "bleu"), {"lowercase": True}, "bleu means nothing"),
     (("nbest", "sample-speech", "hypotheses"), 0, "hypotheses"),

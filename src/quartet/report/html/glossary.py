@@ -6,6 +6,7 @@ from __future__ import annotations
 ABBREVIATIONS = {
     "BLEU": "bilingual evaluation understudy: agreement of a translation with a reference, 0 to 100, higher is better",
     "BLiMP": "Benchmark of Linguistic Minimal Pairs: which of two sentences is grammatical",
+    "CER": "character error rate: as the word error rate, of characters, spaces too",
     "CLM": "causal language modelling: each token is predicted from those before it",
     "EM": "exact match: the share of answers that are the reference's words, in percent",
     "F1": "the harmonic mean of precision and recall",
