@@ -6,7 +6,6 @@ import csv
 import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Collection
 from pathlib import Path
 
 from pipeline import pages
@@ -31,16 +30,12 @@ from quartet.files import TEMPORARY, atomic_dir, sha256, write_json
 from quartet.report import figures
 from quartet.report.drawing import PictureData
 from quartet.report.facts import facts_json
-from quartet.report.numbers import listing
 from quartet.report.run_report import Report
 from quartet.report.tables import document
 from quartet.results import EvaluatedSystem, Measure, Result, write_results
 from quartet.tasks.attention.maps import read_article
 
 Curve = list[tuple[float, float]]
-
-#: The device of a duration that was kept before durations said it.
-NOT_NOTED = "not noted"
 
 
 def report() -> None:
@@ -72,7 +67,7 @@ def write_whole(params: Params, layout: Layout, found: list[Result]) -> None:
 
 def write_report(params: Params, layout: Layout, found: list[Result], place: Path) -> None:
     """Everything that equal results make equal to the byte: no duration, and of the device its kind alone."""
-    device = computed_on(found, params.models)
+    device = pages.computed_on(found, params.models)
     write_results(place / "results.jsonl", found)
     with atomic_dir(place / "metrics") as folder:
         write_metrics(folder, dvc_metrics(found))
@@ -96,7 +91,7 @@ def write_times(params: Params, layout: Layout, found: list[Result], place: Path
     timed, took = timings(layout), durations(params, layout)
     place.mkdir(parents=True, exist_ok=True)
     write_results(place / "timings.jsonl", [*timed, *took])
-    facts = gather(params, layout, computed_on([*took, *found], params.models))
+    facts = gather(params, layout, pages.computed_on([*took, *found], params.models))
     pages.write_times(place, [*timed, *took], facts)
 
 
@@ -108,7 +103,7 @@ def durations(params: Params, layout: Layout) -> list[Result]:
             measures = {"seconds": Measure(row["seconds"], 1)}
             for metric, value in row.get("measures", {}).items():
                 measures[metric] = Measure(value, int(row["steps"]))
-            found += EvaluatedSystem(stage, row.get("device", NOT_NOTED), "one run").rows(
+            found += EvaluatedSystem(stage, row.get("device", pages.NOT_NOTED), "one run").rows(
                 measures,
                 experiment=params.experiment,
                 table="duration",
@@ -116,20 +111,6 @@ def durations(params: Params, layout: Layout) -> list[Result]:
                 split=row["name"],
             )
     return found
-
-
-def computed_on(rows: list[Result], models: Collection[str]) -> str:
-    """The devices of the trainings of `models`: "a, b and c"; empty of no rows.
-
-    By their durations; where these were not kept, as after `dvc pull`, by what they found ("cpu"); else of all rows.
-    """
-    lasted = [row for row in rows if row.system == "pretrain" and row.split.startswith("train/")]
-    trainings = lasted or [row for row in rows if row.table == "training" and row.system in models]
-    devices = {row.device: None for row in trainings or rows}
-    named = [device for device in devices if device != NOT_NOTED]
-    return (
-        listing([*named, *["a device that was not noted"] * (len(named) < len(devices))]) if devices else ""
-    )
 
 
 def curves(params: Params, layout: Layout) -> tuple[dict[str, Curve], dict[tuple[str, str, str], Curve]]:

@@ -14,18 +14,21 @@ from tests.imports import ROOT
 PAGES = ("README.md", "index.html", "tables.html")
 
 
-def test_a_report_is_made_again_as_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of the smallest."""
-    committed, folder = ROOT / "reports" / "small-positions", tmp_path / "small-positions"
+@pytest.mark.parametrize("name", ["small-positions", "sample"])
+def test_a_report_is_made_again_as_it_was(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The smallest, and the one whose pages its run has written."""
+    committed, folder = ROOT / "reports" / name, tmp_path / name
     shutil.copytree(committed, folder)
     for place in (folder, folder / "times"):
-        for name in PAGES:
-            (place / name).unlink()
+        for page in PAGES:
+            (place / page).unlink()
     pages_again(str(folder))
-    assert "small-positions" in capsys.readouterr().out
-    for name in PAGES:
-        assert (folder / name).read_bytes() == (committed / name).read_bytes(), (
-            f"python -m pipeline.pages reports/*: {name} is of another renderer"
+    assert name in capsys.readouterr().out
+    for page in PAGES:
+        assert (folder / page).read_bytes() == (committed / page).read_bytes(), (
+            f"python -m pipeline.pages reports/*: {page} is of another renderer"
         )
     assert (folder / "times" / "README.md").read_bytes() == (committed / "times" / "README.md").read_bytes()
     assert (folder / "times" / "index.html").is_file()

@@ -163,6 +163,12 @@ def test_run_time_gives_the_ratio_at_20_words_beside_the_papers() -> None:
     assert of_lists == ["2,100 [1,995, 2,205]", "16.2 [15.3, 17.1]"], "the paper timed no lists"
 
 
+@pytest.mark.parametrize(("models", "said"), [(1, "One model,"), (2, "2 models,")])
+def test_the_number_of_models_is_in_its_grammatical_number(models: int, said: str) -> None:
+    told = replace(facts(), models=facts().models[:models])
+    assert said in readme(document(results(), told))
+
+
 def test_absent_sections_say_so() -> None:
     text = markdown([row for row in results() if row.table == "wordsim"], facts())
     for table, one in UNTIMED.items():

@@ -11,6 +11,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from pipeline.layout import REPORT, Layout
+from pipeline.pages import NOT_NOTED, computed_on
 from pipeline.params import Params
 from pipeline.settings import read_params
 from pipeline.stages import REPORT_STAGE
@@ -21,7 +22,6 @@ from quartet.files import TEMPORARY
 from quartet.report.tables import readme, times
 from quartet.results import Result
 from stages import report
-from stages.report import NOT_NOTED, computed_on
 from tests.imports import ROOT
 from tests.report.rendered import article
 from tests.report.synthetic import facts, loss_curves, results, timings, wer_curves

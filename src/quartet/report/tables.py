@@ -265,7 +265,8 @@ def _who(report: Report) -> str:
     seeds = f"{len(facts.seeds)} seeds ({listing([str(seed) for seed in facts.seeds])})"
     if len(facts.seeds) == 1:
         seeds = f"one seed ({facts.seeds[0]})"
-    return f"{len(facts.models)} models, {seeds}, trained on {plain(facts.device)}."
+    models = "One model" if len(facts.models) == 1 else f"{len(facts.models)} models"
+    return f"{models}, {seeds}, trained on {plain(facts.device)}."
 
 
 def _run(report: Report) -> list[str]:
@@ -276,9 +277,9 @@ def _run(report: Report) -> list[str]:
         names = [model.name for model in facts.models if model.objective == objective]
         lines += [f"- {words}: {named(names)}."] if names else []
     aware = [model.name for model in facts.models if model.segment_aware]
-    lines += (
-        [f"- Of these {named(aware)} also see sentence and paragraph positions (segments)."] if aware else []
-    )
+    if aware:
+        sees = "sees" if len(aware) == 1 else "see"
+        lines.append(f"- Of these {named(aware)} also {sees} sentence and paragraph positions (segments).")
     beside = described_pretrained(report, report.cells.tables())
     if beside:
         lines.append(
