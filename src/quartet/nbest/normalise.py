@@ -45,8 +45,8 @@ _END = re.compile(r"(?:\s*(?:>s/<|>soe<|>dap<|>soe/sos<))+\s*")
 WORD_START, GOES_ON = "\u2581", re.compile(r"(?<=\S)@@(?:\s+|$)")
 JOINER = re.compile("(?<!\\s)(?:\\s*\uffed)+\\s*")
 
-# Whatever is neither letter, digit nor space; and two letters, to `re`, that may stand for punctuation.
-_CANDIDATE = re.compile("[^\\w\\s]|[_\u02bc]")
+# Runs of what is neither letter, digit nor space; and two letters, to `re`, that may stand for punctuation.
+_CANDIDATES = re.compile("(?:[^\\w\\s]|[_\u02bc])+")
 
 
 def plain_text(text: str) -> str:
@@ -92,10 +92,12 @@ class Normalisation:
         lowercase: lower the case.
         strip_punctuation: replace every punctuation mark (Unicode category P) by a space, so that
             "well-known" is two words on both sides; an apostrophe inside a word stays ("it's"), whichever of
-            `APOSTROPHES` it is written with.
+            `APOSTROPHES` it is written with. Between Chinese or Japanese characters no space comes in its place.
 
     >>> Normalisation(lowercase=True, strip_punctuation=True).text("It\u2019s  a well-known 'fact'.")
     "it's a well known fact"
+    >>> Normalisation(strip_punctuation=True).text("\u4f60\u597d\uff0c\u4e16\u754c\uff01")
+    '\u4f60\u597d\u4e16\u754c'
     """
 
     lowercase: bool = False
@@ -105,7 +107,7 @@ class Normalisation:
         """The normalised text; it may become empty."""
         text = plain_text(text)
         if self.strip_punctuation:
-            text = _CANDIDATE.sub(_replace, text)
+            text = _CANDIDATES.sub(_replace, text)
         if self.lowercase:
             text = unicodedata.normalize("NFC", text.lower())
         return " ".join(text.split())
@@ -129,16 +131,28 @@ def default_normalisation(metric: str) -> Normalisation:
 
 
 def _replace(match: re.Match[str]) -> str:
-    found = match[0]
-    if found in APOSTROPHES and _inside_word(match):
-        return "'"
-    return " " if unicodedata.category(found).startswith("P") else found
-
-
-def _inside_word(match: re.Match[str]) -> bool:
-    """Whether letters or digits are on both sides; an accent or vowel sign belongs to the letter before it."""
     text, start, end = match.string, match.start(), match.end()
-    before = start > 0 and (
-        text[start - 1].isalnum() or unicodedata.category(text[start - 1]).startswith("M")
+    unspaced = 0 < start and end < len(text) and _unspaced(text[start - 1]) and _unspaced(text[end])
+    return "".join(_replacement(text, place, "" if unspaced else " ") for place in range(start, end))
+
+
+def _replacement(text: str, place: int, gap: str) -> str:
+    """The character of a place without punctuation, in whose place comes the gap."""
+    found = text[place]
+    if found in APOSTROPHES and _inside_word(text, place):
+        return "'"
+    return gap if unicodedata.category(found).startswith("P") else found
+
+
+def _unspaced(letter: str) -> bool:
+    """Whether it is of Chinese or Japanese: wide, and not Korean, which has spaces between its words."""
+    wide = letter.isalnum() and unicodedata.east_asian_width(letter) == "W"
+    return wide and not unicodedata.name(letter, "").startswith("HANGUL")
+
+
+def _inside_word(text: str, place: int) -> bool:
+    """Whether letters or digits are on both sides; an accent or vowel sign belongs to the letter before it."""
+    before = place > 0 and (
+        text[place - 1].isalnum() or unicodedata.category(text[place - 1]).startswith("M")
     )
-    return before and end < len(text) and text[end].isalnum()
+    return before and place + 1 < len(text) and text[place + 1].isalnum()
