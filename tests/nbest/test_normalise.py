@@ -25,7 +25,12 @@ from tests.nbest.lists import SMALL, lists_of, nbest
         (False, True, "「你好，世界」……他说：“好！”", "你好世界他说好"),
         (False, True, "レオナルド・ダ・ヴィンチ、コーヒー。", "レオナルドダヴィンチコーヒー"),
         (False, True, "你好， 世界 A，B 用C，好 3、4", "你好 世界 A B 用C 好 3 4"),  # where one may stand
-        (False, True, "한국,말 བོད་སྐད", "한국 말 བོད སྐད"),  # the first have spaces, the second dots, between words
+        (
+            False,
+            True,
+            "한국,말 བོད་སྐད",
+            "한국 말 བོད སྐད",
+        ),  # the first have spaces, the second dots, between words
         (False, True, "好，$，好", "好$好"),
         (False, False, "cafe\u0301 ole\u0301", "caf\u00e9 ol\u00e9"),  # NFD
         (False, False, "hel\u200blo wor\u00adld\ufeff", "hello world"),

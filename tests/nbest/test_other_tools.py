@@ -44,13 +44,14 @@ def written(found: RescoredLists, folder: Path) -> tuple[str, str, int]:
     return str(texts), str(references), short
 
 
-def test_jiwers_command_gives_the_word_error_rate(tmp_path: Path) -> None:
-    found = rescore(Words(), with_two_letters(random_lists(200, seed=41)), weight=WEIGHT)
+@pytest.mark.parametrize(("metric", "options"), [("wer", []), ("cer", ["-c"])])
+def test_jiwers_command_gives_the_error_rate(tmp_path: Path, metric: str, options: list[str]) -> None:
+    found = rescore(Words(), with_two_letters(random_lists(200, seed=41)), weight=WEIGHT, metric=metric)
     assert found.candidates.first_pass_selection.without_reference > 0, "lists without one are in no file"
     texts, references, short = written(found, tmp_path)
     assert short == 0
     assert found.value is not None and found.value != found.first_pass
-    assert 100 * float(command("jiwer", "-r", references, "-h", texts)) == found.value
+    assert 100 * float(command("jiwer", *options, "-r", references, "-h", texts)) == found.value
 
 
 @pytest.mark.parametrize(("lowercase", "tokenize"), [(False, "13a"), (True, "intl"), (False, "none")])

@@ -183,7 +183,7 @@ def rescore(
     "hypotheses": [{"text", "first_pass", "lm", "score"}, ...] best first, "counted"}. The transcript is the best
     hypothesis as it stands in the lists; the other texts are as they were counted, and "counted" says how.
 
-    Other tools have our figures of --counted-out and --counted-ref-out: jiwer -r REFS -h TEXTS,
+    Other tools have our figures of --counted-out and --counted-ref-out: jiwer -r REFS -h TEXTS (CER: with -c),
     sacrebleu REFS -i TEXTS.
     """
     import quartet

@@ -132,7 +132,7 @@ def default_normalisation(metric: str) -> Normalisation:
 
 def _replace(match: re.Match[str]) -> str:
     text, start, end = match.string, match.start(), match.end()
-    unspaced = 0 < start and end < len(text) and _unspaced(text[start - 1]) and _unspaced(text[end])
+    unspaced = start > 0 and end < len(text) and _unspaced(text[start - 1]) and _unspaced(text[end])
     return "".join(_replacement(text, place, "" if unspaced else " ") for place in range(start, end))
 
 
