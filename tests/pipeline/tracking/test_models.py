@@ -111,6 +111,18 @@ def test_a_model_that_was_not_written_to_its_end_is_not_found(params: Params) ->
     assert find(store, "tta", "abd") is None
 
 
+def test_the_results_of_a_model_are_its_own_and_its_runs(params: Params) -> None:
+    store = open_store(params.experiment)
+    run_id = store.create("pretrain/tta", {})
+    model = store.client.create_logged_model(store.experiment, "tta", run_id)
+    store.client.finalize_logged_model(model.model_id, "READY")
+    store.metrics(run_id, [("loss", 2.5, 0)], model.model_id)
+    store.metrics(run_id, [("pearson", 0.5, 0)])
+    found = store.client.get_logged_model(model.model_id).metrics or []
+    assert [(one.key, one.value) for one in found] == [("loss", 2.5)]
+    assert store.client.get_run(run_id).data.metrics == {"loss": 2.5, "pearson": 0.5}
+
+
 def test_a_run_has_all_of_many_settings_and_keeps_those_that_it_had(params: Params) -> None:
     """MLflow takes a hundred in one call."""
     store = open_store(params.experiment)
