@@ -53,6 +53,14 @@ def test_texts_without_spaces_are_named_and_have_a_character_error_rate() -> Non
     assert "--metric cer" in said
     assert rate(lists, CharacterErrorRate()) == pytest.approx(100 / 9)
     assert unspaced_words(lists, CharacterErrorRate()) is None
+    for reference, text, told in (
+        ("你好", "你 好", True),
+        ("你 好", "你好", True),
+        ("你 好", "你 号", False),
+    ):
+        said = unspaced_words([nbest("u", reference, (text, -1.0))], CharacterErrorRate()) or ""
+        assert ("one side" in said, "你 好" in said) == (told, told)
+    assert unspaced_words([nbest("u", "the heron", ("a heron", -1.0))], CharacterErrorRate()) is None
     spaced = [
         nbest(str(index), " ".join(ref), (" ".join(text), -1.0)) for index, (ref, text) in enumerate(texts)
     ]

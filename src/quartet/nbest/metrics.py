@@ -140,11 +140,12 @@ def count_errors(
 def unspaced_words(lists: Iterable[NBest], metric: Metric) -> str | None:
     """What to know of texts without spaces between their words, each of which the metric counts as one word.
 
-    None where fewer than half of the references are such, or the metric counts their characters.
+    None where fewer than half of the references are such, or the metric counts their characters: then lists are
+    named of which either the hypotheses or the references have a space between all characters, and the others none.
     """
-    if isinstance(metric, CharacterErrorRate) or (
-        isinstance(metric, Bleu) and metric.tokenize in ("zh", "char")
-    ):
+    if isinstance(metric, CharacterErrorRate):
+        return _spaced_on_one_side(lists)
+    if isinstance(metric, Bleu) and metric.tokenize in ("zh", "char"):
         return None
     texts = [one.reference for one in lists if one.reference is not None and words(one.reference)]
     long = [next((word for word in words(text) if words_of(word) > 1), None) for text in texts]
@@ -157,6 +158,25 @@ def unspaced_words(lists: Iterable[NBest], metric: Metric) -> str | None:
     return (
         f'{len(found)} of {len(texts)} references have words such as "{found[0]:.20}", of a script without spaces, and '
         f"each counts as one word; {remedy}"
+    )
+
+
+def _spaced_on_one_side(lists: Iterable[NBest]) -> str | None:
+    pairs = [
+        (one.reference, one.hypotheses[0].text)
+        for one in lists
+        if one.reference and one.hypotheses and words(one.hypotheses[0].text)
+        if words_of("".join(words(one.reference))) > 1
+    ]
+    apart = [[all(words_of(word) == 1 for word in words(text)) for text in pair] for pair in pairs]
+    found = [
+        texts for texts, (reference, hypothesis) in zip(pairs, apart, strict=True) if reference != hypothesis
+    ]
+    if 2 * len(found) <= len(pairs):
+        return None
+    return (
+        f"{len(found)} of {len(pairs)} lists have spaces between characters on one side alone, such as "
+        f'"{found[0][0]:.20}" and "{found[0][1]:.20}", and each space counts as an error; write both sides alike'
     )
 
 
