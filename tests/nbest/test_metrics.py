@@ -57,6 +57,7 @@ def test_texts_without_spaces_are_named_and_have_a_character_error_rate() -> Non
         ("你好", "你 好", True),
         ("你 好", "你好", True),
         ("你 好", "你 号", False),
+        ("你好", "", False),
     ):
         said = unspaced_words([nbest("u", reference, (text, -1.0))], CharacterErrorRate()) or ""
         assert ("one side" in said, "你 好" in said) == (told, told)
