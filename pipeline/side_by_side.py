@@ -36,8 +36,8 @@ from quartet.errors import InputError
 MEMORY = 2 * 2**30
 #: An edge of ``dvc dag --dot``.
 EDGE = re.compile(r'^"(.+)" -> "(.+)";$', re.MULTILINE)
-#: They are the settings that the others depend on, and take a second.
-FIRST = ("code", "settings")
+#: The stage that the others depend on; it takes a second.
+SETTINGS = "settings"
 #: No variables of the environment.
 NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -79,15 +79,13 @@ def repro(most: int) -> None:
 
     What must run alone, and all that waits for it, comes last.
     """
-    changed = _changed() if most > 1 else set()
-    if not changed:
+    if most == 1:
         dvc("repro")
         return
     running: dict[Future[int], str] = {}
     with warm_start.server() as (forking, variables), _stopped_by_sigterm(running, forking):
-        if changed.intersection(FIRST):
-            dvc("repro", FIRST[-1], variables=variables)
-            changed = _changed(variables)
+        dvc("repro", SETTINGS, variables=variables)
+        changed = _changed(variables)
         if changed:
             _side_by_side(most, changed, running, variables)
         dvc("repro", variables=variables)
@@ -189,7 +187,7 @@ def _after(stage: str, waits_for: dict[str, set[str]]) -> set[str]:
     return found
 
 
-def _changed(variables: Mapping[str, str] = NONE) -> set[str]:
+def _changed(variables: Mapping[str, str]) -> set[str]:
     return set(json.loads(_said("status", "--json", variables=variables)))
 
 
