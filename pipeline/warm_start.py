@@ -10,6 +10,7 @@ yet, both start by themselves.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import io
@@ -273,8 +274,8 @@ def _read(connection: socket.socket) -> Wanted | None:
     return Wanted(folder, path, command, environment, list(files))
 
 
-def _become(wanted: Wanted) -> None:
-    """Turn this fork into the process that is wanted, and run its module."""
+def _become(wanted: Wanted) -> int:
+    """Turn this fork into the process that is wanted, and run its module; the code that it ends with."""
     for standard, file in enumerate(wanted.files):
         os.dup2(file, standard)
         os.close(file)
@@ -287,7 +288,13 @@ def _become(wanted: Wanted) -> None:
     sys.path[:] = wanted.path
     sys.orig_argv[:] = wanted.command
     sys.argv[:] = ["-m", *wanted.command[3:]]
-    runpy.run_module(wanted.command[2], run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module(wanted.command[2], run_name="__main__", alter_sys=True)
+    except SystemExit as left:
+        if not isinstance(left.code, int | None):
+            raise  # it is a line to print
+        return left.code or 0
+    return 0
 
 
 def preload(modules: Sequence[str]) -> None:
@@ -299,13 +306,26 @@ def preload(modules: Sequence[str]) -> None:
     gc.freeze()
 
 
+def _leave(ended: Sequence[int]) -> None:
+    """Leave a fork whose module has ended, and the imported modules as they are.
+
+    Python would take all of them apart first, which takes longer than most stages work.
+    """
+    if ended:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(ended[0] & 0xFF)
+
+
 def main(address: str, *preloaded: str) -> None:
     """Import modules, then fork for whoever asks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ended: list[int] = []
+    atexit.register(_leave, ended)  # the first that is registered is called last, when all threads have ended
     preload(preloaded)
     wanted = Forks(address).serve()
     if wanted is not None:
-        _become(wanted)
+        ended.append(_become(wanted))
 
 
 if __name__ == "__main__":

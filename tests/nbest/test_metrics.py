@@ -239,6 +239,14 @@ def test_the_settings_of_bleu_reach_it() -> None:
     assert metric_named("bleu", BleuSettings(lowercase=True, tokenize="char")) == Bleu(True, "char")
 
 
+@pytest.mark.parametrize("settings", [BleuSettings(lowercase=True), BleuSettings(tokenize="zh")])
+def test_the_settings_of_bleu_are_refused_for_another_metric(settings: BleuSettings) -> None:
+    for name in set(METRICS) - {"bleu"}:
+        assert metric_named(name, BleuSettings()) == metric_named(name)
+        with pytest.raises(InputError, match=f"--bleu-tokenize.*mean nothing with --metric {name}; take them out"):
+            metric_named(name, settings)
+
+
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(InputError, match=r"metric: unknown value 'ter'; choose one of wer, cer, bleu"):
         metric_named("ter")

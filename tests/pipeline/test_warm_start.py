@@ -52,6 +52,17 @@ except KeyboardInterrupt:
     pathlib.Path("ended").touch()
 """
 
+ENDS = """
+import atexit, sys, threading, time
+threading.Thread(target=lambda: (time.sleep(0.3), print("the thread", flush=True))).start()
+atexit.register(lambda: print("the end", end=""))
+print("said", end="\\n", flush=True)
+if sys.argv[1] == "raises":
+    raise ValueError("as it is")
+if sys.argv[1] != "returns":
+    sys.exit(None if sys.argv[1] == "none" else int(sys.argv[1]) if sys.argv[1].isdigit() else sys.argv[1])
+"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -60,6 +71,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (package / "__init__.py").write_text("from pipeline.warm_start import hand_over\n\nhand_over()\n")
     (package / "show.py").write_text(SHOW)
     (package / "wait.py").write_text(WAIT)
+    (package / "ends.py").write_text(ENDS)
     (package / "fails.py").write_text("raise ValueError('as it is')\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "src"), str(ROOT)]))
@@ -268,3 +280,26 @@ def test_a_fork_was_started_when_the_process_was_that_it_stands_in_for(
         monkeypatch.setenv(STANDS_IN, str(other.pid))
         assert process_start() == psutil.Process(other.pid).create_time() > own
         other.kill()
+
+
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [("returns", 0), ("none", 0), ("0", 0), ("7", 7), ("260", 4), ("a line", 1), ("raises", 1)],
+)
+def test_a_fork_ends_when_its_threads_have_and_all_is_said(folder: Path, how: str, code: int) -> None:
+    plain = python("scripts.ends", how, environment=dict(os.environ))
+    with forking() as (_, environment):
+        by_fork = python("scripts.ends", how, environment=environment)
+    assert (by_fork.returncode, by_fork.stdout) == (plain.returncode, plain.stdout)
+    assert (plain.returncode, plain.stdout) == (code, "said\nthe thread\nthe end")
+    assert by_fork.stderr.splitlines()[-1:] == plain.stderr.splitlines()[-1:]
+
+
+def test_a_fork_takes_no_module_apart(folder: Path) -> None:
+    """That of PyTorch, Lightning, MLflow and DVC takes longer than most stages work."""
+    source = "class Kept:\n    def __del__(self):\n        print('taken apart')\n\n\nkept = Kept()\n"
+    (folder / "scripts" / "keeps.py").write_text(source)
+    assert python("scripts.keeps", environment=dict(os.environ)).stdout == "taken apart\n"
+    with forking() as (_, environment):
+        done = python("scripts.keeps", environment=environment)
+    assert (done.returncode, done.stdout) == (0, "")

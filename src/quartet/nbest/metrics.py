@@ -25,6 +25,7 @@ from rapidfuzz.distance import Levenshtein
 from quartet.arguments import check_choice
 from quartet.config.choices import BleuTokenization
 from quartet.config.nbest import BleuSettings
+from quartet.errors import InputError
 from quartet.nbest.types import NBest, words
 from quartet.scoring.unknown import words_of
 from quartet.statistics.intervals import Floats
@@ -340,7 +341,14 @@ def metric_named(name: str, bleu: BleuSettings | None = None) -> Metric:
         bleu: sacrebleu's settings; None: its defaults.
 
     Raises:
-        InputError: there is no such metric.
+        InputError: there is no such metric, or it reads no such settings.
     """
     check_choice(name, METRICS, "metric")
-    return METRICS[name].make(bleu or BleuSettings())
+    bleu = bleu or BleuSettings()
+    if name != "bleu" and bleu != BleuSettings():
+        raise InputError(
+            "--bleu-tokenize, --bleu-lowercase (bleu:)",
+            f"mean nothing with --metric {name}",
+            "take them out, or choose --metric bleu",
+        )
+    return METRICS[name].make(bleu)
