@@ -146,6 +146,9 @@ def test_what_the_report_says_of_a_task_counts_for_the_report_alone(package: Pat
     edited_work, edited_report = names()
     assert edited_work == before[0]
     assert edited_report != before[1]
+    (package / "environment").mkdir()
+    (package / "environment/report.yaml").write_text("title: of another package\n")
+    assert names() == [edited_work, edited_report]
 
 
 def test_what_is_left_out_is_not_followed(package: Path) -> None:

@@ -208,7 +208,7 @@ def _data_files(modules: Collection[Path], homes: Homes) -> set[Path]:
     packages = {module_name(path.parent / "__init__.py", homes) for path in modules}
     for name, reader in READ_BY.items():
         if reader in packages:
-            found |= {path for home in homes.values() for path in home.rglob(name)}
+            found |= {path for package, home in homes.items() for path in (home / package).rglob(name)}
     return found
 
 
