@@ -243,7 +243,9 @@ def test_the_settings_of_bleu_reach_it() -> None:
 def test_the_settings_of_bleu_are_refused_for_another_metric(settings: BleuSettings) -> None:
     for name in set(METRICS) - {"bleu"}:
         assert metric_named(name, BleuSettings()) == metric_named(name)
-        with pytest.raises(InputError, match=f"--bleu-tokenize.*mean nothing with --metric {name}; take them out"):
+        with pytest.raises(
+            InputError, match=f"--bleu-tokenize.*mean nothing with --metric {name}; take them out"
+        ):
             metric_named(name, settings)
 
 

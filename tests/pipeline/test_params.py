@@ -63,7 +63,7 @@ def test_a_corpus_may_bring_its_splits(tmp_path: Path) -> None:
     for kind in ("wikitext", "text"):
         text = SAMPLE.replace("kind: wikipedia\n", f"kind: {kind}\n", 1)
         (tmp_path / "params.yaml").write_text(
-            text.replace("split: {valid: 0.1, test: 0.1}", "split: given", 1)
+            text.replace("split: {valid: 0.05, test: 0.1}", "split: given", 1)
         )
         assert read_params(tmp_path / "params.yaml").corpora["wikipedia-sample"].split is None
 
@@ -93,7 +93,7 @@ MISTAKES = {
         "layerz: 3",
         "models.unilm.layerz: unknown key; the nearest known key is 'layers'",
     ),
-    "deep unknown key": ("{steps: 2200", "{stepz: 600", "models.unilm.training.stepz: unknown key"),
+    "deep unknown key": ("{steps: 2000", "{stepz: 600", "models.unilm.training.stepz: unknown key"),
     "unknown section": ("runtime:", "runtimes:", "runtimes: unknown key; the nearest known key is 'runtime'"),
     "unlike any key": ("layers: 2", "qqq: 3", "models.unilm.qqq: unknown key; the known keys are"),
     "missing key": ("    layers: 2\n", "", "models.unilm.layers: missing"),
@@ -121,13 +121,13 @@ MISTAKES = {
     ),
     "impossible combination": ("heads: 4", "heads: 5", "models.unilm: heads must divide dim"),
     "a setting of another objective": (
-        "training: {steps: 2200,",
-        "training: {mask_probability: 0.2, steps: 2200,",
+        "training: {steps: 2000,",
+        "training: {mask_probability: 0.2, steps: 2000,",
         "models.unilm: training.mask_probability means nothing for objective clm",
     ),
     "more parts than rows": (
-        "{steps: 2200,",
-        "{accumulate: 13, steps: 2200,",
+        "{steps: 2000,",
+        "{accumulate: 13, steps: 2000,",
         "accumulate 13 parts are more than",
     ),
     "unknown word": (
@@ -207,28 +207,28 @@ MISTAKES = {
     ),
     "no hash": ("sha256: a53f", "sha256: a53", "corpora.wikipedia-sample.sha256"),
     "nothing to train on": (
-        "valid: 0.1",
+        "valid: 0.05",
         "valid: 0.9",
         "corpora.wikipedia-sample.split: valid 0.9 and test 0.1 leave",
     ),
-    "no shares": ("valid: 0.1, ", "", "corpora.wikipedia-sample.split.valid: missing"),
+    "no shares": ("valid: 0.05, ", "", "corpora.wikipedia-sample.split.valid: missing"),
     "a word for shares": (
-        "split: {valid: 0.1, test: 0.1}",
+        "split: {valid: 0.05, test: 0.1}",
         "split: givn",
         "corpora.wikipedia-sample.split: shares, {valid: ..., test: ...}, or given were expected",
     ),
     "no split at all": (
-        "split: {valid: 0.1, test: 0.1}",
+        "split: {valid: 0.05, test: 0.1}",
         "split: null",
         "corpora.wikipedia-sample.split: shares, {valid: ..., test: ...}, or given were expected",
     ),
     "an unknown share": (
-        "split: {valid: 0.1, test: 0.1}",
-        "split: {valid: 0.1, tset: 0.1}",
+        "split: {valid: 0.05, test: 0.1}",
+        "split: {valid: 0.05, tset: 0.1}",
         "corpora.wikipedia-sample.split.tset: unknown key; the nearest known key is 'test'",
     ),
     "splits that are not given": (
-        "split: {valid: 0.1, test: 0.1}",
+        "split: {valid: 0.05, test: 0.1}",
         "split: given",
         "corpora.wikipedia-sample: kind wikipedia has no splits",
     ),

@@ -79,6 +79,8 @@ class Browser:
             "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
         )
         self._post("/url", {"url": path.as_uri()})
+        while self._post("/execute/sync", {"script": "return document.readyState", "args": []}) != "complete":
+            time.sleep(0.05)
         found: dict[str, Any] = self._post("/execute/sync", {"script": LOOK, "args": []})
         return found
 
