@@ -25,6 +25,7 @@ from quartet.config.text import Source
 from quartet.errors import InputError, nearest
 from quartet.files import atomic_path, hold_lock, read_json
 from quartet.hugging_face import files_hash
+from quartet.model_folders import scorer_files
 
 LOCK, PRESETS = Path("dvc.lock"), Path("presets")
 #: The preset whose lock file is the repository's own dvc.lock.
@@ -99,11 +100,10 @@ def changed_models(params: Params, layout: Layout) -> list[str]:
     found = []
     for name, settings in params.pretrained.items():
         folder, manifest = Path(settings.source), layout.pretrained(name) / MANIFEST
-        if folder.is_dir() and manifest.is_file():
-            from quartet.scorers import scorer_files  # torch, for those who need it
-
-            if read_json(manifest).get("sha256") != files_hash(scorer_files(folder)):
-                found.append(f"pretrained@{name}")
+        if not folder.is_dir() or not manifest.is_file():
+            continue
+        if read_json(manifest).get("sha256") != files_hash(scorer_files(folder)):
+            found.append(f"pretrained@{name}")
     return found
 
 

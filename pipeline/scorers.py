@@ -13,8 +13,7 @@ from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.run import choose_device, set_threads
 from pipeline.trained_models import trained_models
-from quartet.export.card import load_export_card
-from quartet.export.folder import is_export
+from quartet.export.card import is_export, load_export_card
 from quartet.ngram.score import load
 from quartet.scorers import AnyScorer, open_scorer
 

@@ -86,8 +86,10 @@ def repro(most: int) -> None:
     with warm_start.server() as (forking, variables), _stopped_by_sigterm(running, forking):
         dvc("repro", SETTINGS, variables=variables)
         changed = _changed(variables)
-        if changed:
-            _side_by_side(most, changed, running, variables)
+        if not changed:
+            say("everything is up to date")
+            return
+        _side_by_side(most, changed, running, variables)
         dvc("repro", variables=variables)
 
 

@@ -12,7 +12,7 @@ from pipeline.tracking.progress import say
 from pipeline.tracking.stage import stage_run
 from quartet.files import MANIFEST_VERSION, atomic_dir, write_json
 from quartet.hugging_face import files_hash, local_folder
-from quartet.scorers import scorer_files, scorer_kind
+from quartet.model_folders import model_kind, scorer_files
 
 
 def pretrained(name: str) -> None:
@@ -26,7 +26,7 @@ def pretrained(name: str) -> None:
         manifest = {
             "version": MANIFEST_VERSION,
             "source": source,
-            "kind": scorer_kind(found),
+            "kind": model_kind(found),
             "sha256": files_hash(files),
         }
         with atomic_dir(target) as folder:

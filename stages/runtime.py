@@ -15,9 +15,9 @@ from pipeline.settings import load
 from pipeline.tracking.progress import bar, say
 from pipeline.tracking.stage import stage_run
 from pipeline.trained_models import trained_models
+from quartet.config.model import WEIGHTS
 from quartet.errors import InputError
 from quartet.files import sha256, write_json
-from quartet.models.checkpoint import WEIGHTS
 from quartet.results import EvaluatedSystem, Measure, Result, write_results
 from quartet.runtime.benchmark import LIST_WORDS, TimedTexts, Timing, benchmark, cut_texts, growth, over_lae
 from quartet.runtime.systems import TimedSystem, on_device, systems_of

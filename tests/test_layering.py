@@ -40,6 +40,7 @@ ROOMS = [
     "runtime",
     "recognise",
     "export",
+    "model_folders",
     "scorers",
     "shipped_model",
     "tasks",

@@ -51,8 +51,8 @@ def export(
     check_paths([("--check", check)], [("standard output", STDOUT)], model=model, folder=("OUT", out))
     from quartet.export.writing import export as write
     from quartet.hugging_face import CONFIG
+    from quartet.model_folders import is_trained
     from quartet.nbest.formats import NBestFiles, read
-    from quartet.scorers import is_trained
 
     if (model / CONFIG).is_file() and not is_trained(model):
         raise InputError(

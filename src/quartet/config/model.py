@@ -7,8 +7,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from quartet.config.choices import WeightsChoice
 from quartet.config.training import TrainingConfig
 from quartet.config.types import STRICT, Count, Fraction, Positive, Size, Text, part
+
+#: The files of a trained model's folder: what it is, and how it cuts texts.
+CONFIG, TOKENIZER = "config.json", "tokenizer.json"
+#: The weights after the last step, and those at the lowest point of the validation curve.
+WEIGHTS: dict[WeightsChoice, str] = {"last": "model.safetensors", "best": "best.safetensors"}
 
 Objective = Literal["clm", "mlm", "lae"]
 #: What each predicts: over a panel of a picture, and of its models in a sentence. In the report's order.

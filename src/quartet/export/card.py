@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from quartet.config.model import CONFIG, TOKENIZER
 from quartet.errors import InputError
 from quartet.files import read_card, sha256, write_json
-from quartet.models.checkpoint import CONFIG, TOKENIZER
 
 EXPORT = "export.json"
 
@@ -53,6 +53,11 @@ class ExportCard:
     def save(self, folder: Path) -> None:
         """Write it into an existing folder."""
         write_json(folder / EXPORT, dataclasses.asdict(self))
+
+
+def is_export(folder: Path) -> bool:
+    """Whether ``quartet export`` wrote a folder."""
+    return (folder / EXPORT).is_file()
 
 
 def load_export_card(folder: Path) -> ExportCard:

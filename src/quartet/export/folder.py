@@ -7,21 +7,17 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 
+from quartet.config.model import TOKENIZER
 from quartet.errors import InputError
-from quartet.export.card import EXPORT, FILES, ExportCard, check_files, load_export_card
+from quartet.export.card import FILES, ExportCard, check_files, load_export_card
 from quartet.export.scorer import ExportedLM, open_session
 from quartet.models.architectures import build_for
-from quartet.models.checkpoint import TOKENIZER, ModelCard, load_card
+from quartet.models.checkpoint import ModelCard, load_card
 from quartet.models.network import Network
 from quartet.scoring.device import check_device
 from quartet.scoring.engine import as_pickled
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.tokenizer import TextTokenizer
-
-
-def is_export(folder: Path) -> bool:
-    """Whether ``quartet export`` wrote a folder."""
-    return (folder / EXPORT).is_file()
 
 
 def load_export(folder: str | Path, device: str = "cpu") -> LanguageModel | ExportedLM:

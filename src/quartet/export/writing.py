@@ -14,14 +14,14 @@ import numpy as np
 
 from quartet.arguments import check_choice
 from quartet.config.choices import WeightsChoice
+from quartet.config.model import CONFIG, TOKENIZER, WEIGHTS
 from quartet.errors import InputError
 from quartet.export.arithmetic import Arithmetic, Float32, Int8
-from quartet.export.card import EXPORT, FILES, ExportCard, Form, LogprobDifference
-from quartet.export.folder import is_export, open_files, write_half
+from quartet.export.card import EXPORT, FILES, ExportCard, Form, LogprobDifference, is_export
+from quartet.export.folder import open_files, write_half
 from quartet.export.graph import Graph, check_exportable
 from quartet.export.scorer import ExportedLM
 from quartet.files import atomic_dir, sha256, write_json
-from quartet.models.checkpoint import CONFIG, TOKENIZER, WEIGHTS
 from quartet.paths import check_paths
 from quartet.scoring.language_model import LanguageModel, load
 

@@ -14,18 +14,13 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from quartet.config.choices import WeightsChoice
-from quartet.config.model import ModelConfig
+from quartet.config.model import CONFIG, TOKENIZER, WEIGHTS, ModelConfig
 from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, read_card, write_json
 from quartet.models.architectures import build_for
 from quartet.models.network import Network
 from quartet.text.tokenizer import TextTokenizer
-
-CONFIG, TOKENIZER = "config.json", "tokenizer.json"
-
-#: The weights after the last step, and those at the lowest point of the validation curve.
-WEIGHTS: dict[WeightsChoice, str] = {"last": "model.safetensors", "best": "best.safetensors"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,11 +16,12 @@ from torch import Tensor
 
 from quartet.arguments import check_choice, checked_texts
 from quartet.config.choices import ScoringPrecision, WeightsChoice
+from quartet.config.model import TOKENIZER, WEIGHTS
 from quartet.data.batch import Batch, Row
 from quartet.data.passages import sentence_row
 from quartet.data.segments import SegmentedTokens
 from quartet.errors import InputError
-from quartet.models.checkpoint import TOKENIZER, WEIGHTS, ModelCard, load_card, load_network
+from quartet.models.checkpoint import ModelCard, load_card, load_network
 from quartet.models.network import Network
 from quartet.models.transformer_xl import TransformerXL
 from quartet.objectives import OBJECTIVES

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from quartet import code
-from quartet.config.model import ModelEntry
+from quartet.config.model import CONFIG, ModelEntry
 from quartet.files import atomic_dir, sha256, write_json
 from quartet.hugging_face import content_hash, local_folder
-from quartet.models.checkpoint import CONFIG, ModelCard, copy_model, load_card, save_model
+from quartet.models.checkpoint import ModelCard, copy_model, load_card, save_model
 from quartet.results import EvaluatedSystem, Measure, Result
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer

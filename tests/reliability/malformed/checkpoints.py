@@ -14,9 +14,10 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
+from quartet.config.model import CONFIG, TOKENIZER, WEIGHTS
 from quartet.config.training import TrainingConfig
 from quartet.models.architectures import build_for
-from quartet.models.checkpoint import CONFIG, TOKENIZER, WEIGHTS, ModelCard, save_model
+from quartet.models.checkpoint import ModelCard, save_model
 from quartet.scorers import open_scorer
 from quartet.scoring.language_model import load as load_model
 from quartet.text.tokenizer import train_tokenizer
