@@ -324,7 +324,7 @@ def test_compare_says_who_is_better_and_how_sure_it_is(
     printed = capsys.readouterr().out
     assert f"b - a         {-100 / 13:.2f} [" in printed
     assert "b better      1\n" in printed
-    assert 'words fixed   1: "herring" -> "heron" 1\n' in printed
+    assert 'fixed         1 words: "herring" -> "heron" 1\n' in printed
     assert call(monkeypatch, b"", "compare", *files, "--resamples", "1") == 2
     refused = capsys.readouterr()
     assert not refused.out
@@ -336,7 +336,7 @@ def test_compare_says_who_is_better_and_how_sure_it_is(
     assert call(monkeypatch, b"", "compare", *files, "--json", "--metric", "bleu") == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["metric"], found["better"], found["worse"], found["same_text"]) == ("bleu", 1, 0, 10)
-    assert found["words_fixed"] == [{"a": "herring", "b": "heron", "times": 1}]
+    assert found["fixed"] == [{"a": "herring", "b": "heron", "times": 1}]
     (tmp_path / "b").write_text((tmp_path / "b").read_text().splitlines()[0] + "\n")
     assert call(monkeypatch, b"", "compare", *files) == 2
     assert 'utterance "u2": only the first result has it' in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +13,11 @@ import numpy as np
 import pytest
 
 from quartet.errors import InputError
-from quartet.nbest.metrics import Bleu, Metric, WordErrorRate, count_errors
+from quartet.nbest.metrics import Bleu, CharacterErrorRate, CountTable, Metric, WordErrorRate, count_errors
 from quartet.nbest.normalise import Normalisation, default_normalisation
 from quartet.nbest.rerank import Candidates
 from quartet.nbest.rescored_file import CountingRule, RescoredLine, read_rescored, write_rescored
-from quartet.nbest.system_comparison import changed_words, compare
+from quartet.nbest.system_comparison import Changes, changes_of, compare
 from tests.nbest.lists import nbest, random_lists
 from tests.nbest.test_rerank import toy_scores
 
@@ -36,34 +37,42 @@ def test_wins_losses_and_the_words_behind_them() -> None:
     found = compare(a, b, WordErrorRate(), samples=200, seed=1)
     assert (found.wins, found.losses, found.ties, found.same) == (2, 1, 1, 1)
     assert (found.utterances, found.without_reference) == (4, 1)
-    assert found.words.fixed == Counter({("read", "red"): 1})
-    assert found.words.broken == Counter({("b", "x"): 1})
-    assert (found.words.added, found.words.dropped) == (0, 1)
+    assert found.changes.fixed == Counter({("read", "red"): 1})
+    assert found.changes.broken == Counter({("b", "x"): 1})
+    assert (found.changes.added, found.changes.dropped) == (0, 1)
     assert (found.a.value, found.b.value) == (100 * (3 / 7), 100 * (2 / 7))
     assert found.comparison.difference.value == pytest.approx(-100 / 7)
     assert (found.comparison.p_value, found.comparison.detectable) == (None, None), "of four utterances"
 
 
-def test_the_rates_are_jiwers_and_the_words_add_up(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("metric", "rate"), [(WordErrorRate(), jiwer.wer), (CharacterErrorRate(), jiwer.cer)]
+)
+def test_the_rates_are_jiwers_and_what_changed_adds_up(
+    metric: WordErrorRate, rate: Callable[..., float], tmp_path: Path
+) -> None:
     lists = random_lists(150, seed=12)
-    subject = Candidates(lists, [toy_scores(one) for one in lists])
+    subject = Candidates(lists, [toy_scores(one) for one in lists], CountTable.of(lists, metric))
     for name, weight in (("a", 0.0), ("b", 1.0)):
         write_rescored(tmp_path / name, subject, weight, Normalisation())
     a, b = (read_rescored(tmp_path / name) for name in ("a", "b"))
-    found = compare(a, b, WordErrorRate(), samples=200, seed=1)
+    found = compare(a, b, metric, samples=200, seed=1)
     triples = [(one.reference, one.best, other.best) for one, other in zip(a, b, strict=True)]
     known = [(reference, *both) for reference, *both in triples if reference is not None]
     for place, value in ((1, found.a.value), (2, found.b.value)):
-        assert value == 100 * jiwer.wer([each[0] for each in known], [each[place] for each in known])
-    errors = [sum(count_errors(each[0], [each[place]])[0][0] for each in known) for place in (1, 2)]
-    words = found.words
-    gained = words.fixed.total() - words.broken.total() - words.added + words.dropped
+        assert value == 100 * rate([each[0] for each in known], [each[place] for each in known])
+    errors = [
+        sum(count_errors(each[0], [each[place]], metric.units)[0][0] for each in known) for place in (1, 2)
+    ]
+    changes = found.changes
+    gained = changes.fixed.total() - changes.broken.total() - changes.added + changes.dropped
     assert errors[0] - errors[1] == gained
     assert found.wins + found.losses + found.ties == len(known)
-    mirrored = compare(b, a, WordErrorRate(), samples=200, seed=1)
+    mirrored = compare(b, a, metric, samples=200, seed=1)
     assert (mirrored.wins, mirrored.losses) == (found.losses, found.wins)
     assert mirrored.comparison.p_value == found.comparison.p_value
-    assert {(right, wrong): times for (wrong, right), times in words.fixed.items()} == mirrored.words.broken
+    turned = {(right, wrong): times for (wrong, right), times in changes.fixed.items()}
+    assert turned == mirrored.changes.broken
 
 
 def test_bleu_is_compared_too() -> None:
@@ -74,9 +83,17 @@ def test_bleu_is_compared_too() -> None:
 
 
 def test_missing_words_stand_as_nothing() -> None:
-    words = changed_words([("a b c", "a c", "a b c"), ("a", "a", "")])
-    assert words.fixed == Counter({("", "b"): 1})
-    assert words.broken == Counter({("a", ""): 1})
+    changes = changes_of([("a b c", "a c", "a b c"), ("a", "a", "")])
+    assert changes.fixed == Counter({("", "b"): 1})
+    assert changes.broken == Counter({("a", ""): 1})
+
+
+def test_a_text_without_spaces_changes_by_characters_where_these_are_counted() -> None:
+    a, b = chosen(p=("今天天气好", "今天天汽好")), chosen(p=("今天天气好", "今天天气好呀"))
+    assert compare(a, b, CharacterErrorRate(), 10, 1).changes == Changes(
+        Counter({("汽", "气"): 1}), Counter(), added=1, dropped=0
+    )
+    assert compare(a, b, WordErrorRate(), 10, 1).changes == Changes(Counter(), Counter(), added=0, dropped=0)
 
 
 def test_results_of_other_lists_are_refused() -> None:

@@ -50,10 +50,12 @@ def compare(
     bleu_lowercase: BleuLowercaseOption = False,
     resamples: Annotated[int, typer.Option(help="Resamples of the paired bootstrap.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Of its random draws.")] = 1,
-    words: Annotated[int, typer.Option(min=0, help="How many of the changed words to show.")] = 10,
+    words: Annotated[
+        int, typer.Option(min=0, help="How many of the changed words, or characters, to show.")
+    ] = 10,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
 ) -> None:
-    """Compare two systems that rescored the same lists: wins, losses, changed words, and how sure it is."""
+    """Compare two systems that rescored the same lists: wins, losses, what changed, and how sure it is."""
     from quartet.config.nbest import BleuSettings
     from quartet.nbest.metrics import metric_named
     from quartet.nbest.rescored_file import read_rescored
@@ -89,7 +91,8 @@ def lines(found: SystemComparison, metric: MetricName, words: int) -> list[str]:
     from quartet.nbest.metrics import METRICS
     from quartet.statistics.intervals import LEAST_UNITS
 
-    unit = METRICS[metric].label
+    unit, parts = METRICS[metric].label, METRICS[metric].parts
+    changes = found.changes
     difference = with_interval(found.comparison.difference, sign=True)
     p_value, detectable = found.comparison.p_value, found.comparison.detectable
     rows = [
@@ -101,12 +104,9 @@ def lines(found: SystemComparison, metric: MetricName, words: int) -> list[str]:
         ("b better", f"{found.wins:,}"),
         ("b worse", f"{found.losses:,}"),
         ("equal", f"{found.ties:,} ({found.same:,} utterances have the same text)"),
-        ("words fixed", f"{found.words.fixed.total():,}{most_frequent(found.words.fixed, words)}"),
-        ("words broken", f"{found.words.broken.total():,}{most_frequent(found.words.broken, words)}"),
-        (
-            "other words",
-            f"{found.words.added:,} more and {found.words.dropped:,} fewer that stand for none said",
-        ),
+        ("fixed", f"{changes.fixed.total():,} {parts}{most_frequent(changes.fixed, words)}"),
+        ("broken", f"{changes.broken.total():,} {parts}{most_frequent(changes.broken, words)}"),
+        ("others", f"{changes.added:,} {parts} more and {changes.dropped:,} fewer that stand for none said"),
     ]
     notes = [
         "[low, high]: 95 % bootstrap interval over utterances; of the difference over the same ones for both.",
@@ -131,7 +131,7 @@ def ordered(changes: Counter[tuple[str, str]]) -> list[tuple[tuple[str, str], in
 
 def as_object(found: SystemComparison) -> dict[str, Any]:
     """Everything, for other programs."""
-    comparison, words = found.comparison, found.words
+    comparison, changes = found.comparison, found.changes
     return {
         "utterances": found.utterances,
         "without_reference": found.without_reference,
@@ -144,10 +144,10 @@ def as_object(found: SystemComparison) -> dict[str, Any]:
         "worse": found.losses,
         "equal": found.ties,
         "same_text": found.same,
-        "words_fixed": as_objects(words.fixed),
-        "words_broken": as_objects(words.broken),
-        "other_words_more": words.added,
-        "other_words_fewer": words.dropped,
+        "fixed": as_objects(changes.fixed),
+        "broken": as_objects(changes.broken),
+        "others_more": changes.added,
+        "others_fewer": changes.dropped,
     }
 
 

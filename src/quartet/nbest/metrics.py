@@ -55,6 +55,10 @@ class Metric(Protocol):
     @property
     def columns(self) -> int: ...
 
+    def units(self, text: str) -> Sequence[str]:
+        """What two texts are compared by where their differences are shown."""
+        ...
+
     def counts(self, reference: str, hypotheses: Sequence[str]) -> Counts:
         """(N, S) counts of hypotheses against one reference."""
         ...
@@ -261,6 +265,10 @@ class Bleu:
         metric.corpus_score(["a"], [["a"]])
         return str(metric.get_signature())
 
+    def units(self, text: str) -> Sequence[str]:
+        """Its words; what is counted are sacrebleu's tokens."""
+        return words(text)
+
     @cached_property
     def _sentences(self) -> BLEU:
         from sacrebleu.metrics.bleu import BLEU
@@ -307,6 +315,7 @@ class KnownMetric:
         label: its figure with its unit, before a number.
         axis: beside a picture's axis.
         unit: in a sentence.
+        parts: what its `units` are called.
     """
 
     make: Callable[[BleuSettings], Metric]
@@ -314,6 +323,7 @@ class KnownMetric:
     label: str
     axis: str
     unit: str
+    parts: str = "words"
 
 
 #: The same names as in :data:`quartet.config.choices.MetricName`.
@@ -327,6 +337,7 @@ METRICS: dict[str, KnownMetric] = {
         "CER, %",
         "character error rate, %",
         "CER in %",
+        "characters",
     ),
     "bleu": KnownMetric(
         lambda bleu: Bleu(bleu.lowercase, bleu.tokenize), Bleu.better, "BLEU", "BLEU", "BLEU"

@@ -1,9 +1,9 @@
-"""Two systems on the same lists: who is better where, which words changed, and how sure the difference is."""
+"""Two systems on the same lists: who is better where, what changed, and how sure the difference is."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +20,8 @@ from quartet.results import Measure
 
 
 @dataclass(frozen=True)
-class WordChanges:
-    """Words of the references that only one of two systems has right.
+class Changes:
+    """Words of the references, or characters, that only one of two systems has right.
 
     Attributes:
         fixed: right in b alone; by (what a has in its place, "" where nothing; the word), how often.
@@ -46,7 +46,7 @@ class SystemComparison:
         comparison: b minus a.
         wins, losses, ties: utterances where b is better, worse, as good, by themselves (see `Metric.merit`).
         same: utterances for which both chose the same text.
-        words: what changed.
+        changes: what changed, in the units of the metric.
     """
 
     utterances: int
@@ -58,7 +58,7 @@ class SystemComparison:
     losses: int
     ties: int
     same: int
-    words: WordChanges
+    changes: Changes
 
 
 def compare(
@@ -90,18 +90,24 @@ def compare(
         losses=int((gains < 0).sum()),
         ties=int((gains == 0).sum()),
         same=sum(ours == theirs for _, ours, theirs in known),
-        words=changed_words(known),
+        changes=changes_of(known, metric.units),
     )
 
 
-def changed_words(texts: Sequence[tuple[str, str, str]]) -> WordChanges:
-    """Word by word along each reference, from (reference, a's text, b's text)."""
+def changes_of(
+    texts: Sequence[tuple[str, str, str]], units: Callable[[str], Sequence[str]] = words
+) -> Changes:
+    """Word by word along each reference, from (reference, a's text, b's text).
+
+    Args:
+        units: what a text consists of, its words or its characters.
+    """
     fixed: Counter[tuple[str, str]] = Counter()
     broken: Counter[tuple[str, str]] = Counter()
     added = dropped = 0
     for reference, ours, theirs in texts:
-        target = words(reference)
-        (a, extra_a), (b, extra_b) = _along(target, words(ours)), _along(target, words(theirs))
+        target = units(reference)
+        (a, extra_a), (b, extra_b) = _along(target, units(ours)), _along(target, units(theirs))
         for word, in_a, in_b in zip(target, a, b, strict=True):
             if in_a != word == in_b:
                 fixed[in_a, word] += 1
@@ -109,10 +115,10 @@ def changed_words(texts: Sequence[tuple[str, str, str]]) -> WordChanges:
                 broken[word, in_b] += 1
         added += max(0, extra_b - extra_a)
         dropped += max(0, extra_a - extra_b)
-    return WordChanges(fixed, broken, added, dropped)
+    return Changes(fixed, broken, added, dropped)
 
 
-def _along(target: list[str], text: list[str]) -> tuple[list[str], int]:
+def _along(target: Sequence[str], text: Sequence[str]) -> tuple[list[str], int]:
     """What a text has in the place of each word of the reference, and how many words it has beside them."""
     found = [""] * len(target)
     extra = 0

@@ -97,7 +97,7 @@ def test_letters_that_standard_output_has_not(environment: dict[str, str], folde
     assert (done.returncode, done.stderr) == (0, b"")
     assert rb'"u" -> "\xf6" 1' in done.stdout
     done = shell(f"{COMPARE} --json", folder, **environment)
-    assert json.loads(done.stdout.decode("utf-8"))["words_fixed"] == [{"a": "u", "b": "ö", "times": 1}]
+    assert json.loads(done.stdout.decode("utf-8"))["fixed"] == [{"a": "u", "b": "ö", "times": 1}]
     done = shell(f"{sys.executable} -c '{HELP}'", folder, **environment)
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.count(b"Usage: ") == 6
