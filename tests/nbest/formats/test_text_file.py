@@ -91,3 +91,11 @@ def test_a_last_line_without_an_end_has_the_number_behind_the_others(tmp_path: P
     path = tmp_path / "lists"
     path.write_text("a\nb\nc")
     assert [number for number, _ in lines(path, closed)] == [1, 2, 3]
+
+
+def test_a_byte_that_is_not_utf_8_is_shown_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "lists").write_bytes(codecs.BOM_UTF8 + "é\nb\n".encode() + b"c\xfe\n")
+    with pytest.raises(InputError, match="line 3: byte 0xfe"):
+        read_text(tmp_path / "lists")
+    *_, (number, refused) = lines(tmp_path / "lists")
+    assert number == 3 and "line 3: byte 0xfe" in str(refused)

@@ -117,9 +117,9 @@ def read_text(path: str | Path) -> str:
     Raises:
         InputError: as `read_bytes`, or a byte is not UTF-8; it names the line.
     """
-    data = read_bytes(path)
+    data = read_bytes(path).removeprefix(BYTE_ORDER_MARK)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _not_utf8(path, data.count(b"\n", 0, error.start) + 1, data[error.start]) from error
 
