@@ -44,7 +44,7 @@ def full_parts(length: int, room: int) -> list[tuple[int, int]]:
     return [(at, min(at + room, length)) for at in range(0, max(1, length), room)]
 
 
-def cut_windows(texts: Sequence[Row], reads: Reads, room: int, causal: bool = False) -> Iterator[TextWindow]:
+def cut_windows(texts: Sequence[Row], reads: Reads, room: int, causal: bool) -> Iterator[TextWindow]:
     """Cut texts for models that read sentences (one input a sentence) or spans (inputs as long as fit).
 
     Args:
