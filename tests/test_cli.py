@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,11 +16,16 @@ from typer.main import get_group
 
 import quartet
 from quartet import cli
+from quartet.cli.compare import as_object, lines
+from quartet.cli.export import form_of
 from quartet.cli.rescore import file_and_weight
 from quartet.config.choices import ScoringPrecision
 from quartet.errors import InputError
 from quartet.models.checkpoint import save_model
 from quartet.nbest.formats import FORMATS
+from quartet.nbest.metrics import WordErrorRate
+from quartet.nbest.rescored_file import RescoredLine
+from quartet.nbest.system_comparison import WordChanges, compare
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -342,6 +349,39 @@ def test_compare_says_who_is_better_and_how_sure_it_is(
     assert 'utterance "u2": only the first result has it' in capsys.readouterr().err
 
 
+def test_a_comparison_says_each_count_in_its_place() -> None:
+    alike = [RescoredLine("u", "a", "a", {"a": -1.0})]
+    words = WordChanges(
+        fixed=Counter({("b", "c"): 2, ("a", "d"): 2, ("x", "y"): 3, ("z", "z"): 1}),
+        broken=Counter(),
+        added=14,
+        dropped=15,
+    )
+    found = replace(
+        compare(alike, alike, WordErrorRate(), 10, 1),
+        utterances=2000,
+        without_reference=12,
+        wins=3,
+        losses=5,
+        ties=7,
+        same=6,
+        words=words,
+    )
+    said = {line[:14].strip(): line[14:] for line in lines(found, "wer", 3)}
+    assert re.findall(r"[\d,]*\d", said["utterances"]) == ["2,000", "12"]
+    assert (said["b better"], said["b worse"]) == ("3", "5")
+    assert re.findall(r"\d+", said["equal"]) == ["7", "6"]
+    assert said["words fixed"] == '8: "x" -> "y" 3, "a" -> "d" 2, "b" -> "c" 2'
+    assert said["words broken"] == "0"
+    assert re.findall(r"(\d+) (\w+)", said["other words"]) == [("14", "more"), ("15", "fewer")]
+    told = as_object(found)
+    assert (told["utterances"], told["without_reference"]) == (2000, 12)
+    assert [told[key] for key in ("better", "worse", "equal", "same_text")] == [3, 5, 7, 6]
+    assert [told[f"other_words_{key}"] for key in ("more", "fewer")] == [14, 15]
+    assert [each["times"] for each in told["words_fixed"]] == [3, 2, 2, 1]
+    assert told["words_broken"] == []
+
+
 def test_compare_counts_the_words_that_it_is_told_to(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -510,3 +550,23 @@ def test_lines_are_read_in_the_precision_that_is_asked_for(
         read = opened.score if command == "score" else opened.embed
         assert found[-1] == pytest.approx(read([text.decode()])[0], abs=1e-5)
     assert found[0] != found[1]
+
+
+@pytest.mark.parametrize(
+    ("onnx", "int8", "fp16", "found"),
+    [
+        (True, False, False, "onnx"),
+        (True, True, False, "onnx-int8"),
+        (False, False, True, "fp16"),
+        (False, False, False, "no form"),
+        (False, True, False, "no form"),
+        (True, False, True, "two forms"),
+        (False, True, True, "--int8 is a form of --onnx"),
+    ],
+)
+def test_an_export_has_one_form(onnx: bool, int8: bool, fp16: bool, found: str) -> None:
+    if " " not in found:
+        assert form_of(onnx, int8, fp16) == found
+        return
+    with pytest.raises(InputError, match=found):
+        form_of(onnx, int8, fp16)

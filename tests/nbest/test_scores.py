@@ -35,6 +35,14 @@ def test_an_empty_hypothesis_never_wins_by_being_empty() -> None:
     assert Candidates(lists, found).select(1.0).chosen.tolist() == [1, 0]
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.float32])
+def test_what_is_held_down_is_below_by_one_float64_whatever_the_scorer_gives(kind: type) -> None:
+    lists = [nbest("u", None, ("", -1.0), ("a", -2.0))]
+    (found,) = score_lists(lists, lambda texts: np.array([0, -3], dtype=kind))
+    assert found.dtype == np.float64
+    assert found.tolist() == [-3.0000000000000004, -3.0]
+
+
 def test_a_low_score_of_an_empty_hypothesis_stays() -> None:
     lists = [nbest("u", None, ("", -1.0), ("a", -2.0))]
     found = score_lists(lists, lambda texts: [-50.0 if not text else -3.0 for text in texts])

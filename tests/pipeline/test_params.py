@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
+import pkgutil
 import shutil
 import subprocess
 import sys
@@ -9,9 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
+from pydantic.dataclasses import is_pydantic_dataclass
 
+import quartet.config
 from pipeline.params import entry
 from pipeline.settings import read_params
+from quartet.config.finetuning import GridTraining
 from quartet.config.model import ModelConfig
 from quartet.config.text import HubConfig
 from quartet.errors import InputError
@@ -32,6 +39,27 @@ def message(tmp_path: Path, text: str) -> str:
     line = str(caught.value)
     assert "\n" not in line
     return line.replace(f"{tmp_path}/", "")
+
+
+def settings_classes() -> list[Any]:
+    modules = [
+        importlib.import_module(f"quartet.config.{module.name}")
+        for module in pkgutil.iter_modules(quartet.config.__path__)
+    ]
+    found = [kind for module in modules for kind in vars(module).values() if isinstance(kind, type)]
+    classes = {kind for kind in found if is_pydantic_dataclass(kind)} - {GridTraining}  # derived, not read
+    return sorted(classes, key=lambda kind: kind.__name__)
+
+
+@pytest.mark.parametrize("kind", settings_classes(), ids=lambda kind: kind.__name__)
+def test_settings_have_known_keys_alone_and_do_not_change(kind: Any) -> None:
+    with pytest.raises(ValidationError) as refused:
+        TypeAdapter(kind).validate_python({"unheard-of": 1})
+    assert "unheard-of" in [
+        one["loc"][-1] for one in refused.value.errors() if one["type"] == "unexpected_keyword_argument"
+    ]
+    assert kind.__dataclass_params__.frozen
+    assert all(field.kw_only for field in dataclasses.fields(kind))
 
 
 @pytest.mark.parametrize("preset", sorted(PRESETS.glob("*.yaml")), ids=lambda path: path.stem)

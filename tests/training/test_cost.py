@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
 
 from quartet.config.training import BatchBy, TrainingConfig
 from quartet.models.architectures import build
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from quartet.training import cost
+from quartet.training import cost, randomness
 from quartet.training.fit import fit
 from tests.models.shapes import KINDS, VARIANTS, VOCABULARY, small
 
@@ -44,6 +46,24 @@ def test_without_a_corpus_inputs_are_full() -> None:
     said, validated = cost.read_counts(small(**KINDS["bilm"]), training, VOCABULARY, None)
     assert said == cost.ReadCounts(12 * 4 * 16, 12 * 4 * 2, 12 * 4 * 16**2), "15 % of 14 tokens are 2"
     assert validated.tokens == 3 * 2 * 4 * 16, "after steps 5, 10 and 12"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.endswith("xl")])
+def test_the_operations_are_those_that_torch_counts(kind: str) -> None:
+    config = small(**KINDS[kind])
+    training = TrainingConfig(steps=1, batch_size=4, learning_rate=1e-3, validate_every=1)
+    read, _ = cost.read_counts(config, training, VOCABULARY, None)
+    objective = cost.objective_of(config, training)
+    labelled = objective.label(
+        cost._full(config, 4), VOCABULARY, randomness.rows(0, randomness.CORRUPTION, 0)
+    )
+    network = build(config, VOCABULARY, torch.zeros(VOCABULARY, dtype=torch.bool))
+    with FlopCounterMode(display=False) as counted, sdpa_kernel(SDPBackend.MATH):
+        loss, _ = objective.loss(network, labelled, None)
+        forward = counted.get_total_flops()
+        loss.backward()
+    assert read.flops(config, VOCABULARY) == counted.get_total_flops()
+    assert cost.validation_flops(read, config, VOCABULARY) == forward
 
 
 @pytest.mark.parametrize("kind", VARIANTS)

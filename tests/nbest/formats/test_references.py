@@ -35,6 +35,7 @@ KINDS = {
     "table.csv": 'id,text\nutt-a,"hello world"\nutt-b,c d\n',
     "manifest.json": MANIFEST % ("utt-a", "hello world") + MANIFEST % ("utt-b", "c d"),
     "other.json": MANIFEST % ("x1", "hello world") + MANIFEST % ("x2", "c d"),
+    "texts.json": '{"text": "hello world"}\n{"text": "c d"}\n',
     "refs.json": '{\n"utt-b": "c d",\n"utt-a": "hello world"\n}\n',
     "refs.sgm": SGM,
     "refs.xml": CAMPAIGN % "hello world" + CAMPAIGN % "c d",
@@ -117,6 +118,21 @@ def test_audio_files_that_are_called_by_numbers_name_no_list_that_has_none(tmp_p
 def test_what_is_not_sure_is_refused_by_name(name: str, content: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=words):
         attached(tmp_path, name, content)
+
+
+@pytest.mark.parametrize("name", ["refs.stm", "refs.ctm", "refs.TRN", "text", "manifest.json"])
+def test_a_line_in_another_code_is_refused_by_its_number_and_the_others_are_read(
+    name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "lists").write_text(json.dumps(LISTS))
+    first, rest = KINDS[name].encode().split(b"\n", 1)
+    (tmp_path / name).write_bytes(first + b"\n\xff\n" + rest)
+    files = NBestFiles(tmp_path / "lists", references=tmp_path / name)
+    with pytest.raises(InputError, match="line 2: byte 0xff is not UTF-8"):
+        read("hyporadise", files)
+    found = read("hyporadise", files, skip=True)
+    assert [one.reference for one in found.lists] == ["hello world", "c d"]
+    assert len(found.references_refused) == 1
 
 
 def test_costs_are_not_taken_for_scores(tmp_path: Path) -> None:
