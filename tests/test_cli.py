@@ -25,7 +25,7 @@ from quartet.models.checkpoint import save_model
 from quartet.nbest.formats import FORMATS
 from quartet.nbest.metrics import WordErrorRate
 from quartet.nbest.rescored_file import RescoredLine
-from quartet.nbest.system_comparison import WordChanges, compare
+from quartet.nbest.system_comparison import Changes, compare
 from quartet.scoring.language_model import LanguageModel
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -351,7 +351,7 @@ def test_compare_says_who_is_better_and_how_sure_it_is(
 
 def test_a_comparison_says_each_count_in_its_place() -> None:
     alike = [RescoredLine("u", "a", "a", {"a": -1.0})]
-    words = WordChanges(
+    changes = Changes(
         fixed=Counter({("b", "c"): 2, ("a", "d"): 2, ("x", "y"): 3, ("z", "z"): 1}),
         broken=Counter(),
         added=14,
@@ -365,21 +365,21 @@ def test_a_comparison_says_each_count_in_its_place() -> None:
         losses=5,
         ties=7,
         same=6,
-        words=words,
+        changes=changes,
     )
     said = {line[:14].strip(): line[14:] for line in lines(found, "wer", 3)}
     assert re.findall(r"[\d,]*\d", said["utterances"]) == ["2,000", "12"]
     assert (said["b better"], said["b worse"]) == ("3", "5")
     assert re.findall(r"\d+", said["equal"]) == ["7", "6"]
-    assert said["words fixed"] == '8: "x" -> "y" 3, "a" -> "d" 2, "b" -> "c" 2'
-    assert said["words broken"] == "0"
-    assert re.findall(r"(\d+) (\w+)", said["other words"]) == [("14", "more"), ("15", "fewer")]
+    assert said["fixed"] == '8 words: "x" -> "y" 3, "a" -> "d" 2, "b" -> "c" 2'
+    assert said["broken"] == "0 words"
+    assert re.findall(r"\d+", said["others"]) == ["14", "15"]
     told = as_object(found)
     assert (told["utterances"], told["without_reference"]) == (2000, 12)
     assert [told[key] for key in ("better", "worse", "equal", "same_text")] == [3, 5, 7, 6]
-    assert [told[f"other_words_{key}"] for key in ("more", "fewer")] == [14, 15]
-    assert [each["times"] for each in told["words_fixed"]] == [3, 2, 2, 1]
-    assert told["words_broken"] == []
+    assert [told[f"others_{key}"] for key in ("more", "fewer")] == [14, 15]
+    assert [each["times"] for each in told["fixed"]] == [3, 2, 2, 1]
+    assert told["broken"] == []
 
 
 def test_compare_counts_the_words_that_it_is_told_to(

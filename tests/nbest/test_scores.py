@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -38,7 +40,8 @@ def test_an_empty_hypothesis_never_wins_by_being_empty() -> None:
 @pytest.mark.parametrize("kind", [np.int64, np.float32])
 def test_what_is_held_down_is_below_by_one_float64_whatever_the_scorer_gives(kind: type) -> None:
     lists = [nbest("u", None, ("", -1.0), ("a", -2.0))]
-    (found,) = score_lists(lists, lambda texts: np.array([0, -3], dtype=kind))
+    given: Any = np.array([0, -3], dtype=kind)
+    (found,) = score_lists(lists, lambda texts: given)
     assert found.dtype == np.float64
     assert found.tolist() == [-3.0000000000000004, -3.0]
 
