@@ -312,8 +312,9 @@ def _leave(ended: Sequence[int]) -> None:
     Python would take all of them apart first, which takes longer than most stages work.
     """
     if ended:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None and not stream.closed:
+                stream.flush()
         os._exit(ended[0] & 0xFF)
 
 
@@ -326,6 +327,7 @@ def main(address: str, *preloaded: str) -> None:
     wanted = Forks(address).serve()
     if wanted is not None:
         ended.append(_become(wanted))
+        sys.exit(ended[0])  # where the streams cannot be flushed, as any process does
 
 
 if __name__ == "__main__":

@@ -295,6 +295,14 @@ def test_a_fork_ends_when_its_threads_have_and_all_is_said(folder: Path, how: st
     assert by_fork.stderr.splitlines()[-1:] == plain.stderr.splitlines()[-1:]
 
 
+@pytest.mark.parametrize("closes", ["sys.stdout.close()", "sys.stderr.close()", "sys.stdout = None"])
+def test_a_fork_without_a_standard_stream_keeps_its_code(folder: Path, closes: str) -> None:
+    (folder / "scripts" / "closes.py").write_text(f"import sys\n\n{closes}\nsys.exit(7)\n")
+    with forking() as (_, environment):
+        done = python("scripts.closes", environment=environment)
+    assert (done.returncode, done.stdout, done.stderr) == (7, "", "")
+
+
 def test_a_fork_takes_no_module_apart(folder: Path) -> None:
     """That of PyTorch, Lightning, MLflow and DVC takes longer than most stages work."""
     source = "class Kept:\n    def __del__(self):\n        print('taken apart')\n\n\nkept = Kept()\n"
