@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.doc_blocks import PAGES, refreshed, report_list, sample_metrics
-from pipeline.doc_tables import as_perplexity, sample
+from pipeline.doc_tables import as_perplexity, pairs, sample
 from quartet.errors import InputError
 from quartet.results import Result, read_results, write_results
 from tests.committed import committed
@@ -95,6 +95,12 @@ def test_metrics_are_as_dvc_shows_them(tmp_path: Path) -> None:
 def test_a_difference_of_losses_is_a_change_of_perplexity() -> None:
     row = replace(duration("test", -0.1, "cpu"), ci_low=-0.2, ci_high=0.05)
     assert as_perplexity(row) == "+10.5 % [-4.9, +22.1]"
+
+
+def test_a_pair_that_its_report_lacks_is_named(tmp_path: Path) -> None:
+    write_results(tmp_path / "small-bert" / "results.jsonl", [duration("test", 1.0, "cpu")])
+    with pytest.raises(InputError, match=r"bert-.*segabert.*books"):
+        pairs("small-bert-pairs", tmp_path)
 
 
 def test_a_model_that_came_trained_has_a_row_and_says_its_scale() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.layout import Layout
 from pipeline.settings import read_params
+from quartet.errors import InputError
 from quartet.files import sha256
 from quartet.models.checkpoint import load_card
 from quartet.results import read_results
@@ -18,6 +19,7 @@ from stages.encode import encode
 from stages.pretrain import pretrain
 from stages.segment import segment
 from stages.tokenizer import tokenizer
+from tests.settings import change_settings
 
 TEXT = "The ferry left at noon. Nobody on board had seen the fog bank coming, not even the pilot.\n\n"
 STEPS = "steps: 30, batch_size: 8, learning_rate: 1e-3, validate_every: 15, validation_batches: 2, checkpoint_every: 15"
@@ -50,6 +52,15 @@ def edit(workspace: Path) -> Callable[[str, str], None]:
     encode("wikipedia-sample", "wordpiece-1k")
     pretrain("tta")
     return edit
+
+
+def test_a_training_on_several_devices_is_launched_before_anything_is_read(workspace: Path) -> None:
+    change_settings(
+        workspace / "params.yaml",
+        {"trainer.devices": 2, "trainer.strategy": "ddp", "trainer.launch": "no-such-launcher"},
+    )
+    with pytest.raises(InputError, match="no-such-launcher"):
+        pretrain("tta")
 
 
 def weights(name: str) -> list[str]:

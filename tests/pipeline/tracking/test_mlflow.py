@@ -1,0 +1,35 @@
+"""An experiment's store, with more than MLflow takes or gives at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pipeline.tracking.mlflow import open_store
+
+
+def test_all_pages_of_the_runs_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store("pages-of-runs")
+    made = [store.create(f"run-{n}", {"number": str(n)}, started=1000 + n) for n in range(5)]
+    whole, asked = store.client.search_runs, []
+
+    def in_twos(ids: list[str], wanted: str, max_results: int, page_token: str | None = None) -> Any:
+        asked.append(page_token)
+        assert len(asked) <= 3, "the same page again"
+        return whole(ids, wanted, max_results=2, page_token=page_token)
+
+    monkeypatch.setattr(store.client, "search_runs", in_twos, raising=False)
+    found = store.tagged("number", {"mlflow.source.type": "LOCAL"})
+    assert found == [(made[n], str(n)) for n in (4, 3, 2, 1, 0)], "the newest first"
+    assert asked[0] is None and len(asked) == 3
+
+
+def test_more_settings_and_points_than_one_call_takes() -> None:
+    store = open_store("many-settings-and-points")
+    run_id = store.create("run", {})
+    settings = {f"key-{n}": str(n) for n in range(205)}
+    store.params(run_id, settings)
+    store.metrics(run_id, [("loss", 0.5 * n, n) for n in range(2005)])
+    assert store.params_of(run_id) == settings
+    assert store.steps(run_id, "loss") == set(range(2005))
