@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from pipeline.settings import read_params
 from pipeline.tracking.stage import timings
 from quartet.config.evaluation import RuntimeSettings
 from quartet.errors import InputError
+from quartet.files import read_json
 from quartet.report.blocks import runtime as runtime_block
 from quartet.report.facts import RunFacts
 from quartet.report.run_report import Report
@@ -23,6 +25,7 @@ from quartet.text.documents import SegmentedDocument, SegmentedParagraph
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from stages import runtime
+from stages.runtime_inputs import runtime_inputs
 from tests.scoring.test_language_model import random_model
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
@@ -110,3 +113,20 @@ def test_what_dvc_sees_is_the_same_in_each_run_and_changes_with_what_is_timed(
 def test_a_bert_needs_a_masked_model_for_its_sizes(run: Callable[[list[str], bool], list[Result]]) -> None:
     with pytest.raises(InputError, match=r"runtime\.bert: no masked model is timed"):
         run(["tta"], True)
+
+
+def test_the_inputs_are_the_digests_of_the_first_seeds_model_and_of_the_test_text(workspace: Path) -> None:
+    layout = Layout("tiny")
+    model, text = layout.models / "tta", layout.segments("wikipedia-sample") / "test.jsonl"
+    for folder in (model / "seed-2", text.parent):
+        folder.mkdir(parents=True)
+    files = {"config.json": b"{}", "model.safetensors": b"weights"}
+    for name, content in files.items():
+        (model / name).write_bytes(content)
+        (model / "seed-2" / name).write_bytes(b"another seed's")
+    text.write_bytes(b"text")
+    runtime_inputs("tta")
+    assert read_json(layout.runtime_inputs("tta")) == {
+        "model": {name: hashlib.sha256(content).hexdigest() for name, content in files.items()},
+        "text": hashlib.sha256(b"text").hexdigest(),
+    }

@@ -25,7 +25,7 @@ from quartet.tasks.sts.data import SimilaritySet
 from quartet.tasks.wordsim.data import WordPairs
 from stages.nbest import nbest
 from stages.settings import settings
-from stages.tasks import tasks
+from stages.tasks import counted, tasks
 from tests.imports import ROOT
 from tests.settings import change_settings
 
@@ -287,3 +287,21 @@ def test_the_catalogue_of_what_is_timed_does_not_change_with_the_order_of_the_se
         written.append(catalogue.read_bytes())
     assert len(models) == 2 and sorted(read_json(catalogue)) == sorted(models)
     assert written[0] == written[1]
+
+
+def test_what_was_set_apart_does_not_take_the_place_of_what_is_there(layout: Layout) -> None:
+    settings()
+    lists, kept = layout.nbest("sample-speech"), layout.removed / "nbest" / "sample-speech"
+    for folder, text in ((lists, "new"), (kept, "old")):
+        folder.mkdir(parents=True)
+        (folder / "test.jsonl").write_text(text)
+    settings()
+    assert (lists / "test.jsonl").read_text() == "new" and kept.is_dir()
+    shutil.rmtree(lists)
+    settings()
+    assert (lists / "test.jsonl").read_text() == "old" and not kept.exists()
+
+
+def test_items_are_counted_by_role_where_there_are_several() -> None:
+    assert counted(1234) == "1,234"
+    assert counted({"train": 12345, "dev": 7}) == "train 12,345, dev 7"

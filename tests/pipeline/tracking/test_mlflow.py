@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from pipeline.tracking import mlflow
 from pipeline.tracking.mlflow import open_store
+from quartet.errors import InputError
 
 
 def test_all_pages_of_the_runs_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,3 +35,15 @@ def test_more_settings_and_points_than_one_call_takes() -> None:
     store.metrics(run_id, [("loss", 0.5 * n, n) for n in range(2005)])
     assert store.params_of(run_id) == settings
     assert store.steps(run_id, "loss") == set(range(2005))
+
+
+def test_a_users_error_in_making_the_database_is_told_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    full = InputError("mlflow.db", "no space left")
+
+    def fails(_: object) -> None:
+        raise full
+
+    monkeypatch.setattr(mlflow, "_make", fails)
+    with pytest.raises(InputError) as told:
+        open_store("never-made")
+    assert told.value is full
