@@ -17,7 +17,6 @@ from typer.main import get_group
 import quartet
 from quartet import cli
 from quartet.cli.compare import as_object, lines
-from quartet.cli.export import form_of
 from quartet.cli.rescore import file_and_weight
 from quartet.config.choices import ScoringPrecision
 from quartet.errors import InputError
@@ -550,23 +549,3 @@ def test_lines_are_read_in_the_precision_that_is_asked_for(
         read = opened.score if command == "score" else opened.embed
         assert found[-1] == pytest.approx(read([text.decode()])[0], abs=1e-5)
     assert found[0] != found[1]
-
-
-@pytest.mark.parametrize(
-    ("onnx", "int8", "fp16", "found"),
-    [
-        (True, False, False, "onnx"),
-        (True, True, False, "onnx-int8"),
-        (False, False, True, "fp16"),
-        (False, False, False, "no form"),
-        (False, True, False, "no form"),
-        (True, False, True, "two forms"),
-        (False, True, True, "--int8 is a form of --onnx"),
-    ],
-)
-def test_an_export_has_one_form(onnx: bool, int8: bool, fp16: bool, found: str) -> None:
-    if " " not in found:
-        assert form_of(onnx, int8, fp16) == found
-        return
-    with pytest.raises(InputError, match=found):
-        form_of(onnx, int8, fp16)

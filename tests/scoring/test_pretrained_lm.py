@@ -131,6 +131,17 @@ def test_batches_stay_within_the_budget(
     assert len(sizes) > 100
 
 
+def test_texts_of_like_length_are_read_together_where_padding_changes_nothing(
+    models: dict[str, PretrainedLM],
+) -> None:
+    for model in models.values():
+        for pads, shapes in ((model.inputs.pads, [2]), (False, [1, 1])):
+            inputs = replace(model.inputs, pads=pads)
+            windows = inputs.windows([[7] * 9, [8] * 10])
+            bases = np.cumsum([0, *(len(window) + len(inputs.closing) for window in windows)])
+            assert [len(each.ids_BT) for each in inputs.intact(windows, bases)] == shapes
+
+
 def test_a_gpu_reads_more_at_once(models: dict[str, PretrainedLM], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device, "TOKEN_BUDGET", 100)
     texts = [" ".join(TEXTS[0].split()[:3])] * 200
@@ -147,6 +158,12 @@ def test_a_gpu_reads_more_at_once(models: dict[str, PretrainedLM], monkeypatch: 
             sizes[where] = [max(each.ids_BT.size for each in batches) for batches in read]
         for few, many in zip(sizes["cpu"], sizes["cuda"], strict=True):
             assert few <= 100 < many <= 100 * device.ON_GPU
+
+
+def test_a_causal_model_keeps_no_keys_and_values(models: dict[str, PretrainedLM]) -> None:
+    body = models["gpt2"].body_and_head.body
+    assert body is not None
+    assert body(input_ids=torch.tensor([[5, 6, 7]])).past_key_values is None
 
 
 @pytest.mark.parametrize("kind", [*MASKED, *CAUSAL])

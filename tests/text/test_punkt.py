@@ -111,3 +111,12 @@ def test_a_long_paragraph_has_all_the_time_it_needs(monkeypatch: pytest.MonkeyPa
     with pytest.raises(TimeoutError):
         list(THEIRS.span_tokenize(text))
     assert list(OURS.span_tokenize(text)) == expected
+
+
+def test_decisions_on_short_contexts_alone_are_kept() -> None:
+    tokenizer = Punkt(parameters())
+    longest = "mill. ".ljust(punkt.LONGEST, "x")
+    for text, kept in ((longest, 1), (longest, 1), (f"{longest}x", 1), ("Mr. Hale", 2)):
+        tokenizer.text_contains_sentbreak(text)
+        assert tokenizer._remembered.cache_info().currsize == kept
+    assert tokenizer._remembered.cache_info().hits == 1
