@@ -9,6 +9,7 @@ import pytest
 
 from quartet.errors import InputError
 from quartet.nbest.formats import NBestFiles, read
+from quartet.nbest.formats.references import named_lines
 
 LISTS = [{"id": "utt-a", "input": ["hello world"]}, {"id": "utt-b", "input": ["c d"]}]
 STM = ";; a comment\nutt-a 1 spk 1.20 2.00 <o,f0> world\nutt-a 1 spk 0.00 1.20 <o,f0> hello\nutt-b 1 7 0.00 0.5 c d\n"
@@ -133,6 +134,20 @@ def test_a_line_in_another_code_is_refused_by_its_number_and_the_others_are_read
     found = read("hyporadise", files, skip=True)
     assert [one.reference for one in found.lists] == ["hello world", "c d"]
     assert len(found.references_refused) == 1
+
+
+def test_lines_that_are_known_to_begin_with_names_are_read_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(b"a b  c\n\n;; d e\nf\ng\th i \n")
+    assert named_lines(path) == {"a": "b  c", "f": "", "g": "h i"}
+    for content, words in (
+        (b"a b\n\xff c\n", "line 2: byte 0xff is not UTF-8"),
+        (b"a b\nc d", "text:2: the last line does not end"),
+        (b"a b\nc d\na e\n", 'text:3: utterance "a" occurs twice'),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=words):
+            named_lines(path)
 
 
 def test_costs_are_not_taken_for_scores(tmp_path: Path) -> None:
