@@ -58,12 +58,12 @@ def test_the_operations_are_those_that_torch_counts(kind: str) -> None:
         cost._full(config, 4), VOCABULARY, randomness.rows(0, randomness.CORRUPTION, 0)
     )
     network = build(config, VOCABULARY, torch.zeros(VOCABULARY, dtype=torch.bool))
-    with FlopCounterMode(display=False) as counted, sdpa_kernel(SDPBackend.MATH):
-        loss, _ = objective.loss(network, labelled, None)
-        forward = counted.get_total_flops()
-        loss.backward()
-    assert read.flops(config, VOCABULARY) == counted.get_total_flops()
-    assert cost.validation_flops(read, config, VOCABULARY) == forward
+    with FlopCounterMode(display=False) as training_step, sdpa_kernel(SDPBackend.MATH):
+        objective.loss(network, labelled, None)[0].backward()
+    with FlopCounterMode(display=False) as validation, sdpa_kernel(SDPBackend.MATH), torch.no_grad():
+        objective.loss(network, labelled, None)
+    assert read.flops(config, VOCABULARY) == training_step.get_total_flops()
+    assert cost.validation_flops(read, config, VOCABULARY) == validation.get_total_flops()
 
 
 @pytest.mark.parametrize("kind", VARIANTS)
