@@ -79,7 +79,7 @@ def test_on_another_or_when_told_rows_move_within_their_tolerances(
     loss, wer = 0.9 * tolerance(LOSS), 0.9 * tolerance(WER)
     near = [moved(LOSS, loss), moved(WER, -wer), FIRST, SIZE]
     assert compared(tmp_path, near, *options, processor=processor) == 0
-    assert "2 of 4 rows differ, all within" in capsys.readouterr().out
+    assert ": 2 of 4 rows differ, all within" in capsys.readouterr().out
     far = [moved(LOSS, loss), moved(WER, -1.2 * wer), FIRST, SIZE]
     assert compared(tmp_path, far, *options, processor=processor) == 1
     said = capsys.readouterr().out
