@@ -71,8 +71,10 @@ def check_files(params: Params, place: str) -> None:
 
 def _taken(folder: Path, source: str) -> bool:
     """Whether a model was copied from a source before, perhaps on another machine, and is not here to be looked at."""
-    manifest = read_json(folder / MANIFEST) if (folder / MANIFEST).is_file() else None
-    return isinstance(manifest, dict) and manifest.get("source") == source and not Path(source).is_dir()
+    if Path(source).is_dir() or not (folder / MANIFEST).is_file():
+        return False
+    manifest = read_json(folder / MANIFEST)
+    return isinstance(manifest, dict) and manifest.get("source") == source
 
 
 def _check_model(source: str, check: Callable[[Path], object], place: str) -> None:

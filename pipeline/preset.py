@@ -85,11 +85,7 @@ def changed_sources(params: Params, layout: Layout) -> list[str]:
         path = root / source.source
         if not path.exists() or not (folder / MANIFEST).is_file():
             continue
-        try:
-            manifest = read_json(folder / MANIFEST)
-            known = (manifest.get("files", {}).get(role, {}) if role else manifest).get("sha256")
-        except (InputError, AttributeError):  # damaged: the stage brings the set anew
-            known = None
+        known = _known_sha256(folder / MANIFEST, role)
         if known is None or (source.sha256 is None and tree_sha256(path) != known):
             changed.append(stage)
     return [*dict.fromkeys(changed), *changed_models(params, layout)]
@@ -102,9 +98,22 @@ def changed_models(params: Params, layout: Layout) -> list[str]:
         folder, manifest = Path(settings.source), layout.pretrained(name) / MANIFEST
         if not folder.is_dir() or not manifest.is_file():
             continue
-        if read_json(manifest).get("sha256") != files_hash(scorer_files(folder)):
+        if _known_sha256(manifest) != files_hash(scorer_files(folder)):
             found.append(f"pretrained@{name}")
     return found
+
+
+def _known_sha256(manifest: Path, role: str = "") -> object:
+    """Of what a stage has read, by its manifest; None where that is damaged: the stage brings it anew.
+
+    Args:
+        role: of the file among those of a set; empty: there is but one.
+    """
+    try:
+        found = read_json(manifest)
+        return (found.get("files", {}).get(role, {}) if role else found).get("sha256")
+    except (InputError, AttributeError):
+        return None
 
 
 def check_inputs(params: Params) -> None:

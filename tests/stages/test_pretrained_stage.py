@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from pipeline.early_checks import check_files
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params
 from pipeline.preset import changed_sources
@@ -135,6 +136,10 @@ def test_a_folder_that_changed_is_taken_again(made: Made, kind: str, file: str) 
     path = Path("given") / file
     path.write_text(path.read_text() + "\n")
     assert changed_sources(params, layout) == ["pretrained@books"]
+    for damaged in ("", "[]", '{"sha256'):
+        (layout.pretrained("books") / MANIFEST).write_text(damaged)
+        check_files(params, "params.yaml")
+        assert changed_sources(params, layout) == ["pretrained@books"]
     pretrained("books")
     assert changed_sources(params, layout) == []
 
