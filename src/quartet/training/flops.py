@@ -12,8 +12,10 @@ def training_flops(config: ModelConfig, vocabulary: int, tokens: int, targets: i
     """Floating-point operations of a training on so many real tokens, forward and backward: the model's own work.
 
     Two operations a multiplication in a matrix product; normalisation, activations, the optimiser and padding are not
-    counted. Attention counts every pair of a query and a key, whether a mask hides it or not. An adaptive softmax
-    counts as a whole vocabulary of narrower tails, which is more than what is computed.
+    counted. Attention counts every pair of a query and a key, whether a mask hides it or not. Of a Transformer-XL the
+    scores of positions are not counted, nor the keys and values that each window makes anew of the memory, so its share
+    of the peak is more than what is said. An adaptive softmax counts as a whole vocabulary of narrower tails, which is
+    more than what is computed.
 
     Args:
         tokens: real (unpadded) tokens read.
