@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import itertools
 import json
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from quartet.results import Result
+from quartet.results import Result, system_name
 from quartet.statistics import intervals
 from quartet.tasks.attention.maps import read_article
+from quartet.text.encoding import encode_corpus
+from quartet.text.tokenizer import train_tokenizer
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
 from tests.stages.test_question_keys import race, squad
 from tests.stages.test_similarity_figures import ENTAILED, csv, scored
-from tests.stages.world import LAYOUT, World, all_different
+from tests.stages.world import CORPUS, LAYOUT, TOKENIZER_NAME, World, all_different
 
 WORDS = ("miller", "heron", "bridge", "neighbour", "train", "river", "letter", "pears", "clock")
 SENTENCES = [f"{one} {did} {what}." for one in SUBJECTS for did in VERBS for what in OBJECTS]
@@ -187,6 +190,35 @@ OTHER_BASELINES: dict[str, Any] = {
 
 def test_every_key_of_the_baselines_moves_their_rows(filled: World) -> None:
     all_different(filled.moved(lambda: figures(filled.run("baselines")), BASELINES, OTHER_BASELINES))
+
+
+def test_baselines_of_two_encodings_say_which(filled: World) -> None:
+    """Of one alone they say none. The second cuts the same texts into letters."""
+    filled.set(**BASELINES)
+    named = {"unigram": {""}, "word2vec": {""}}
+    tables = {"unigram": {"perplexity", "training"}, "word2vec": {"wordsim", "sts"}}
+    for encodings in (1, 2):
+        if encodings == 2:
+            filled.set(tokenizers__letters=filled.settings()["tokenizers"][TOKENIZER_NAME])
+            letters = train_tokenizer("wordpiece", [ascii_lowercase], 200, True)
+            LAYOUT.tokenizer("letters").mkdir()
+            letters.save(LAYOUT.tokenizer("letters") / "tokenizer.json")
+            encode_corpus(LAYOUT.segments(CORPUS), letters, LAYOUT.encoded(CORPUS, "letters"))
+            named = {
+                "unigram": {TOKENIZER_NAME, "letters"},
+                "word2vec": {f"{CORPUS}-{TOKENIZER_NAME}", f"{CORPUS}-letters"},
+            }
+        rows = [row for row in filled.run("baselines") if row.model in named]
+        for model, readings in named.items():
+            own = [row for row in rows if row.model == model]
+            assert {row.table for row in own} == tables[model]
+            assert {(row.system, row.reading) for row in own} == {
+                (system_name(model, reading), reading) for reading in readings
+            }
+            keys = [(row.system, row.table, row.dataset, row.split, row.metric) for row in own]
+            assert len(set(keys)) == len(keys)
+            figures = {tuple(row.value for row in own if row.reading == reading) for reading in readings}
+            assert len(figures) == len(readings), "each is of its own tokens"
 
 
 @pytest.mark.parametrize("stage", ["sts", "wordsim", "blimp", "perplexity", "attention"])
