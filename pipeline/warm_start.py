@@ -145,7 +145,11 @@ def _ask(
 
 def _code(answer: TextIO) -> int:
     """Wait for a fork's end: its code, or the number of the signal that ended it, below 0."""
-    return int(answer.readline() or -signal.SIGKILL)
+    try:
+        said = answer.readline()
+    except ConnectionResetError:  # whoever forks was ended before it read a signal to pass on
+        said = ""
+    return int(said or -signal.SIGKILL)
 
 
 @dataclass(frozen=True)

@@ -175,6 +175,20 @@ def test_who_is_killed_takes_its_fork_along_and_a_killed_fork_is_told(folder: Pa
             assert process.wait(timeout=10) == -signal.SIGKILL
 
 
+def test_who_has_a_signal_to_pass_on_when_the_forking_process_is_killed_says_nothing(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """So it is where SIGTERM reaches all of a group, as by `timeout make repro`."""
+    with forking() as (number, environment), waiting(environment, "handles") as (process, fork):
+        os.kill(number, signal.SIGSTOP)
+        process.terminate()
+        time.sleep(0.5)
+        os.kill(number, signal.SIGKILL)
+        assert process.wait(timeout=10) == -signal.SIGKILL
+        fork.kill()
+    assert capfd.readouterr().err == ""
+
+
 def test_where_nobody_forks_a_process_starts_by_itself(folder: Path) -> None:
     nobody = {**os.environ, WARM_START: str(folder / "socket")}
     assert json.loads(python("scripts.show", environment=nobody).stdout)["parent"] == os.getpid()
