@@ -1,4 +1,4 @@
-"""What lies in the folder of a model, told by its files: nothing is opened, and PyTorch is not imported."""
+"""What lies in the folder of a model, told by its files: nothing is opened, and `scorer_files` needs no PyTorch."""
 
 from __future__ import annotations
 
