@@ -104,13 +104,14 @@ def lines(found: SystemComparison, metric: MetricName, words: int) -> list[str]:
         ("b better", f"{found.wins:,}"),
         ("b worse", f"{found.losses:,}"),
         ("equal", f"{found.ties:,} ({found.same:,} utterances have the same text)"),
-        ("fixed", f"{changes.fixed.total():,} {parts}{most_frequent(changes.fixed, words)}"),
-        ("broken", f"{changes.broken.total():,} {parts}{most_frequent(changes.broken, words)}"),
-        ("others", f"{changes.added:,} {parts} more and {changes.dropped:,} fewer that stand for none said"),
+        ("fixed", f"{changes.fixed.total():,}{most_frequent(changes.fixed, words)}"),
+        ("broken", f"{changes.broken.total():,}{most_frequent(changes.broken, words)}"),
+        ("others", f"{changes.added:,} more and {changes.dropped:,} fewer"),
     ]
     notes = [
         "[low, high]: 95 % bootstrap interval over utterances; of the difference over the same ones for both.",
         "detectable: the smallest true difference that these utterances would show 4 times in 5.",
+        f"fixed, broken: {parts} of the references that b alone, or a alone, has right; others: {parts} beside these.",
     ]
     if p_value is None:
         notes.append(f"No interval of the difference and no p: fewer than {LEAST_UNITS} utterances.")
