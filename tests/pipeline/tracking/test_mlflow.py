@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -27,14 +28,27 @@ def test_all_pages_of_the_runs_are_read(monkeypatch: pytest.MonkeyPatch) -> None
     assert asked[0] is None and len(asked) == 3
 
 
-def test_more_settings_and_points_than_one_call_takes() -> None:
+def test_more_settings_and_points_than_one_call_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server refuses more of them in one call; a database of one's own does not."""
+    from mlflow.utils.validation import MAX_METRICS_PER_BATCH, MAX_PARAMS_TAGS_PER_BATCH
+
     store = open_store("many-settings-and-points")
     run_id = store.create("run", {})
+    sent: list[tuple[int, int]] = []
+    log_batch = store.client.log_batch
+
+    def counted(run: str, metrics: Sequence[Any] = (), params: Sequence[Any] = ()) -> None:
+        sent.append((len(params), len(metrics)))
+        log_batch(run, metrics=metrics, params=params)
+
+    monkeypatch.setattr(store.client, "log_batch", counted, raising=False)
     settings = {f"key-{n}": str(n) for n in range(205)}
     store.params(run_id, settings)
     store.metrics(run_id, [("loss", 0.5 * n, n) for n in range(2005)])
     assert store.params_of(run_id) == settings
     assert store.steps(run_id, "loss") == set(range(2005))
+    most = MAX_PARAMS_TAGS_PER_BATCH, MAX_METRICS_PER_BATCH
+    assert [max(one) for one in zip(*sent, strict=True)] == list(most), "as many as it takes, and no more"
 
 
 def test_a_users_error_in_making_the_database_is_told_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
