@@ -113,7 +113,7 @@ format: setup  ## let ruff rewrite what it can
 	ruff format .
 
 docs: setup  ## what README.md and the other pages quote of the committed reports, written again (after a new report)
-	@python -m pipeline.doc_blocks
+	@python -m docs.quoted.blocks
 
 DOCS := .venv-docs
 

@@ -52,7 +52,10 @@ ROOMS = [
     "stages",
     # in no wheel and in no stage
     "benchmarks",
+    "docs",
 ]
+#: The rooms that are folders beside ``src``.
+BESIDE = ("pipeline", "stages", "benchmarks", "docs")
 #: The only stages that train: everything else starts without Lightning.
 TRAINING = {"pretrain", "translate", "finetune", "glue", "nli", "squad", "race"}
 #: Stages that look at text or at results only: tests/slow/stages/test_start.py.
@@ -105,7 +108,7 @@ def room(module: str) -> str:
 
 def imported(path: Path) -> set[str]:
     """The rooms that a file imports."""
-    ours = {"quartet", "pipeline", "stages", "benchmarks", "tests"}
+    ours = {"quartet", *BESIDE, "tests"}
     return {room(module) for module in imports(path) if module.split(".")[0] in ours}
 
 
@@ -113,7 +116,7 @@ def modules(where: str) -> list[Path]:
     """The files of a room."""
     if where == "quartet":
         return [ROOT / "src" / "quartet" / "__init__.py"]
-    if where in ("pipeline", "stages", "benchmarks"):
+    if where in BESIDE:
         return sorted((ROOT / where).rglob("*.py"))
     place = ROOT / "src" / "quartet" / where
     return sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
@@ -121,7 +124,7 @@ def modules(where: str) -> list[Path]:
 
 def test_every_module_has_a_room() -> None:
     found = {path.name.removesuffix(".py") for path in (ROOT / "src" / "quartet").iterdir()}
-    assert found - {"__init__", "__pycache__"} | {"quartet", "pipeline", "stages", "benchmarks"} == set(ROOMS)
+    assert found - {"__init__", "__pycache__"} | {"quartet", *BESIDE} == set(ROOMS)
     assert len(ROOMS) == len(set(ROOMS))
 
 

@@ -13,7 +13,7 @@ from tests.imports import ROOT, imports
 
 SOURCES = [
     path
-    for folder in ("src", "pipeline", "stages", "benchmarks", "data/nbest")
+    for folder in ("src", "pipeline", "stages", "benchmarks", "docs", "data/nbest")
     for path in sorted((ROOT / folder).rglob("*.py"))
 ]
 

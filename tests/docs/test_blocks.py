@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.doc_blocks import PAGES, refreshed, report_list, sample_metrics
-from pipeline.doc_tables import as_perplexity, pairs, sample
+from docs.quoted.blocks import PAGES, refreshed, report_list, sample_metrics
+from docs.quoted.tables import as_perplexity, pairs, sample
 from quartet.errors import InputError
 from quartet.results import Result, read_results, write_results
 from tests.committed import committed

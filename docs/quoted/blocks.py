@@ -1,6 +1,6 @@
 """Writes the blocks of the pages that quote committed reports.
 
-    python -m pipeline.doc_blocks      # or: make docs
+    python -m docs.quoted.blocks      # or: make docs
 
 A block of a page is between ``<!-- NAME:begin -->`` and ``<!-- NAME:end -->``. `make repro` does not touch the pages:
 they quote the committed reports, and a user's run has its own report. Run the command before you commit a new report.
@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from pipeline import doc_boundaries
-from pipeline.doc_tables import EXPERIMENT, PAIRS, TABLES, pairs, sample, study
+from docs.quoted import boundaries
+from docs.quoted.tables import EXPERIMENT, PAIRS, TABLES, pairs, sample, study
 from pipeline.run import main
 from quartet.errors import InputError
 from quartet.files import atomic_path, read_json
@@ -103,7 +103,7 @@ PAGES: dict[str, dict[str, Block]] = {
         **{name: _study(name) for name in ("small", "small-pairs")},
     },
     "docs/pipeline.md": {"sample-metrics": sample_metrics},
-    "docs/data.md": {"boundaries": lambda *_: doc_boundaries.block()},
+    "docs/data.md": {"boundaries": lambda *_: boundaries.block()},
     "docs/findings.md": {
         name: _study(name)
         for name in (*TABLES, *PAIRS)

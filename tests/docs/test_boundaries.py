@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.doc_boundaries import GOLD, SentenceSequence, boundary_errors, passages
+from docs.quoted.boundaries import GOLD, SentenceSequence, boundary_errors, passages
 from quartet.errors import InputError
 from quartet.text.segmenter import Segmenter
 from tests.imports import ROOT
