@@ -61,7 +61,7 @@ def given(config: ModelConfig, shape: tuple[int, int, list[int]]) -> tuple[Batch
     ids_BT, positions_BTP, real_BT = random_inputs(*shape)
     positions_BTP[..., POSITIONS.index("paragraph")] += 1 + torch.arange(shape[0])[:, None]
     targets_BT = ids_BT.masked_fill(~real_BT, IGNORED)
-    if config.objective == "clm":
+    if config.causal:
         targets_BT[:, 0] = IGNORED
     return Batch(ids_BT, positions_BTP, real_BT), targets_BT
 
@@ -106,6 +106,17 @@ def test_single_precision_computes_the_same(case: str, tmp_path: Path) -> None:
     for shape in SHAPES:
         found = apart(network, session, shape)
         assert max(found.values()) < 1e-5, (shape, found)
+
+
+def test_the_output_before_a_token_predicts_it_for_every_causal_objective(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whatever it is called."""
+    monkeypatch.setattr("quartet.config.model.CAUSAL", ("mlm",))
+    monkeypatch.setitem(OBJECTIVES, "mlm", OBJECTIVES["clm"])
+    network = network_of(small(objective="mlm"))
+    found = apart(network, session_of(network, Float32, tmp_path), SHAPES[0])
+    assert max(found.values()) < 1e-5
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
+from quartet.config.model import PREDICTS
+from quartet.config.model import Objective as ObjectiveName
 from quartet.data.batch import Batch, Row, collate, framed
 from quartet.models.architectures import build
 from quartet.objectives import OBJECTIVES
@@ -102,6 +107,21 @@ def test_the_parts_of_a_batch_have_its_targets(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
+def test_a_batch_has_as_many_targets_as_are_counted(name: str) -> None:
+    """A training divides its loss by the counted ones, see `targets_per_step`."""
+    objective = OBJECTIVES[name](mask_probability=0.3)
+    own = np.array([13, 3, 1])
+    _, targets = objective.training_pair(
+        batch_of(*(list(range(7, 7 + size)) for size in own)), VOCABULARY, RANDOM
+    )
+    assert (targets != IGNORED).sum(dim=1).tolist() == objective.targets(own, specials=2).tolist()
+
+
+def test_every_objective_is_known_to_the_settings_and_the_report() -> None:
+    assert set(OBJECTIVES) == set(get_args(ObjectiveName)) == set(PREDICTS)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
 def test_a_prediction_does_not_see_its_token(name: str) -> None:
     """A causal objective that `CAUSAL` does not name would let its network see what is to be predicted."""
     kind = next((kind for kind in KINDS.values() if kind["objective"] == name), {"objective": name})
@@ -114,6 +134,36 @@ def test_a_prediction_does_not_see_its_token(name: str) -> None:
         ids_BT[0, place] = 12
         changed_BTD = objective.states(network, replace(batch, ids_BT=ids_BT)).predictive_BTD
         assert torch.allclose(changed_BTD[0, place], states_BTD[0, place], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_training_does_not_show_what_it_asks_for(name: str) -> None:
+    """A target that moves with a token belongs to an output that does not."""
+    kind = next((kind for kind in KINDS.values() if kind["objective"] == name), {"objective": name})
+    torch.manual_seed(0)
+    network = build(small(**kind), VOCABULARY).eval()
+    objective, batch = OBJECTIVES[name](mask_probability=0.3), batch_of([7, 8, 9, 10, 11])
+
+    def all_masked(first: int, count: int, columns: int) -> NDArray[np.uint64]:
+        """BERT shows some of the tokens that it asks for: here none."""
+        words = RANDOM(first, count, columns)
+        words[2] = 0
+        return words
+
+    def read(ids_BT: Tensor) -> tuple[Tensor, Tensor]:
+        inputs_BT, targets_BT = objective.training_pair(replace(batch, ids_BT=ids_BT), VOCABULARY, all_masked)
+        return targets_BT[0], network(inputs_BT, batch.positions_BTP, batch.real_BT)[0][0]
+
+    targets_T, states_TD = read(batch.ids_BT)
+    asked = 0
+    for place in range(1, 6):
+        ids_BT = batch.ids_BT.clone()
+        ids_BT[0, place] = 12
+        other_T, moved_TD = read(ids_BT)
+        its_T = other_T != targets_T
+        asked += int(its_T.sum())
+        assert torch.allclose(moved_TD[its_T], states_TD[its_T], atol=1e-5)
+    assert asked
 
 
 def test_mask_and_predict_hides_one_token_at_a_time() -> None:

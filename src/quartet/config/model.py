@@ -267,7 +267,7 @@ class ModelEntry(ModelConfig):
         unused = {
             "mask_probability": self.objective != "mlm",
             "max_selected": self.objective != "mlm",
-            "loss_on_specials": self.objective == "clm",
+            "loss_on_specials": self.objective not in ("mlm", "lae"),
         }
         for key, idle in unused.items():
             if idle and getattr(self.training, key) != getattr(TrainingConfig, key):

@@ -178,7 +178,7 @@ class Graph:
         asked_M = nodes.op("Concat", asked_N, nodes.ints(0), axis=0)
         targets_M = nodes.op("Max", nodes.op("Gather", targets_R, asked_M), nodes.number(0))
         from_M = asked_M
-        if self.config.objective == "clm":  # the output before a token predicts it
+        if self.config.causal:  # the output before a token predicts it
             from_M = nodes.op("Max", nodes.op("Sub", asked_M, nodes.number(1)), nodes.number(0))
         x_MD = nodes.op("Gather", hidden_RD, from_M)
         if self.config.head == "transform":
