@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
     from mlflow.tracking import MlflowClient
 
-    from pipeline.tracking.instance import ArtifactInput
+    from pipeline.tracking.run_fields import ArtifactInput
 
 Answer = TypeVar("Answer")
 

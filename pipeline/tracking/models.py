@@ -16,8 +16,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from pipeline.params import Params
-from pipeline.tracking.instance import run_tags, stage_params
 from pipeline.tracking.mlflow import ExperimentStore
+from pipeline.tracking.run_fields import run_tags, stage_params
 from quartet.files import read_json, sha256
 
 LOADER = "quartet.pyfunc"

@@ -17,7 +17,8 @@ from pipeline.params import Params
 from pipeline.settings import SETTINGS
 from pipeline.stages import STAGES, instances, record, results, stage_named
 from pipeline.tracking import models, repro
-from pipeline.tracking.instance import (
+from pipeline.tracking.mlflow import ExperimentStore, open_store
+from pipeline.tracking.run_fields import (
     MOST_VALUE,
     MetricPoint,
     curve_points,
@@ -28,7 +29,6 @@ from pipeline.tracking.instance import (
     run_tags,
     stage_params,
 )
-from pipeline.tracking.mlflow import ExperimentStore, open_store
 from pipeline.tracking.stage import read_timings, timings
 from pipeline.tracking.summary import summarise
 from quartet.errors import InputError

@@ -21,9 +21,9 @@ from pipeline.params import Params
 from pipeline.run import hardware
 from pipeline.settings import PARAMS, read_params
 from pipeline.stages import STAGES, record, stage_named
-from pipeline.tracking.instance import MetricPoint, in_words, inputs, run_name
 from pipeline.tracking.progress import say
 from pipeline.tracking.repro import DVC_EXP_NAME, Repro, current_repro, process_start
+from pipeline.tracking.run_fields import MetricPoint, in_words, inputs, run_name
 from quartet.errors import InputError
 from quartet.files import read_json, read_jsonl, sha256, write_json, write_jsonl
 from quartet.results import Result, read_results

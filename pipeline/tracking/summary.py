@@ -18,7 +18,8 @@ from pipeline.layout import Layout, pairs
 from pipeline.params import Params
 from pipeline.stages import HEADLINES, instances, stage_named
 from pipeline.tracking import models, repro
-from pipeline.tracking.instance import (
+from pipeline.tracking.mlflow import ExperimentStore, in_copy
+from pipeline.tracking.run_fields import (
     ArtifactInput,
     MetricPoint,
     curve_points,
@@ -28,7 +29,6 @@ from pipeline.tracking.instance import (
     settings_under,
     stage_params,
 )
-from pipeline.tracking.mlflow import ExperimentStore, in_copy
 from quartet.results import Result, combined_name
 
 STAGE = "model"

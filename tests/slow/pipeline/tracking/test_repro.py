@@ -14,8 +14,8 @@ import pytest
 
 from pipeline.settings import read_params
 from pipeline.tracking import repro
-from pipeline.tracking.instance import ArtifactInput
 from pipeline.tracking.mlflow import DATABASE, ExperimentStore, PatientClient, open_store, tracking_uri
+from pipeline.tracking.run_fields import ArtifactInput
 from quartet.errors import InputError
 from tests.imports import ROOT
 

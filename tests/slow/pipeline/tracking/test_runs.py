@@ -17,8 +17,8 @@ from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.settings import read_params
 from pipeline.tracking import repro
-from pipeline.tracking.instance import commit_of_tree
 from pipeline.tracking.mlflow import tracking_uri
+from pipeline.tracking.run_fields import commit_of_tree
 from pipeline.tracking.runs import RUN_ID, tell
 from pipeline.tracking.stage import stage_run
 from quartet.errors import InputError
@@ -154,7 +154,7 @@ def test_what_a_manifest_says_is_a_metric_or_a_tag(params: Params) -> None:
 
 
 def test_a_models_settings_are_flat_and_its_own(params: Params) -> None:
-    from pipeline.tracking.instance import stage_params
+    from pipeline.tracking.run_fields import stage_params
 
     flat = stage_params(params, "pretrain", "tta")
     assert flat["models.training.steps"] == "30"

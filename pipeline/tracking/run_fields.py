@@ -1,4 +1,4 @@
-"""A stage instance as MLflow is told of it: what it is called, its settings, what it reads, its curve.
+"""The fields of a stage instance's run in MLflow: its name, its tags, its settings, what it reads, its curve.
 
 The same thing has one name everywhere.
 """

@@ -11,7 +11,7 @@ import pytest
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params
 from pipeline.settings import read_params
-from pipeline.tracking.instance import inputs, metric_name
+from pipeline.tracking.run_fields import inputs, metric_name
 from quartet.files import sha256, write_json
 from quartet.results import Result
 
