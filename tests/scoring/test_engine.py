@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from quartet import code
 from quartet.errors import InputError
 from quartet.nbest.work_shares import WorkShare, score_share
 from quartet.scoring import engine
 from quartet.scoring.cache import ScoreCache
 from quartet.scoring.engine import score_all
+from quartet.scoring.language_model import LanguageModel
 from tests.scoring.test_language_model import Small, random_model
 
 
@@ -64,6 +66,25 @@ def test_a_stopped_scoring_goes_on_to_the_same_values(
         assert all(np.array_equal(one, other) for one, other in zip(whole, again, strict=True))
         silent = Counting(killed_at=0)
         assert len(score_all(silent, TEXTS, cache=cache)) == len(TEXTS)
+
+
+def test_scores_of_other_code_are_not_taken_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small
+) -> None:
+    model = random_model("tta", small_corpus[0])
+    with ScoreCache(tmp_path / "scores.db") as cache:
+        score_all(model, ["a text"], cache=cache)
+        asked: list[tuple[str, ...]] = []
+
+        def edited(*modules: str) -> str:
+            asked.append(modules)
+            return "edited"
+
+        monkeypatch.setattr(code, "fingerprint", edited)
+        monkeypatch.setattr(LanguageModel, "token_logprobs", lambda *_: [np.array([-1.0])])
+        (values,) = score_all(model, ["a text"], cache=cache)
+    assert values.tolist() == [-1.0]
+    assert {"quartet.scoring.engine", "quartet.scoring.language_model"} <= set(asked[0])
 
 
 def test_what_is_kept_is_not_scored_again(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from quartet import code
 from quartet.arguments import checked_texts
 from quartet.errors import InputError
 from quartet.scoring.cache import ScoreCache
@@ -66,14 +67,14 @@ def score_all(
 
     Args:
         masked: False: a masked model reads the intact input.
-        cache: None: nothing is kept.
+        cache: None: nothing is kept. What other code has put there is scored again.
 
     Raises:
         InputError: `texts` is one string, or holds what is no text.
     """
     texts = checked_texts(texts)
     distinct = sorted(dict.fromkeys(texts), key=lambda text: (-len(text), text))
-    fingerprint = "" if cache is None else model.fingerprint
+    fingerprint = "" if cache is None else f"{model.fingerprint} {_code(model)}"
     keys = {} if cache is None else {text: cache.key(fingerprint, masked, text) for text in distinct}
     known = {} if cache is None else cache.get(list(keys.values()))
     scores = {text: known[key] for text, key in keys.items() if key in known}
@@ -89,6 +90,12 @@ def score_all(
         if progress is not None:
             progress(len(scores), len(distinct))
     return [scores[text] for text in texts]
+
+
+def _code(model: TextScorer) -> str:
+    """A name for the code that makes the scores; of a class that is not Quartet's, for what is around it."""
+    module = type(model).__module__
+    return code.fingerprint(__name__, *([module] if code.module_file(module) else []))
 
 
 Scorer = TypeVar("Scorer", bound=TextScorer)
