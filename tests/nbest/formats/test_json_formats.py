@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from quartet.errors import InputError
-from quartet.nbest.formats import espnet
+from quartet.nbest.formats import NBestFiles, espnet, read
 from tests.nbest.lists import lists_of, nbest
 
 
@@ -117,9 +117,29 @@ def test_malformed_hyporadise_entries_are_named(entry: Any, words: str, tmp_path
     assert words in str(caught.value)
 
 
+def test_hyporadise_may_be_an_object_a_line(tmp_path: Path) -> None:
+    """As `datasets` writes it; the number of a list without a name counts objects, and not lines."""
+    objects = [
+        {"output": "b", "input": ["a", ""]},
+        {"input": ["c"]},
+        {"id": "x", "input": ["d"], "output": None},
+    ]
+    lists = lists_of("hyporadise", hyporadise_file(tmp_path, *objects))
+    assert [one.utterance for one in lists] == ["1", "2", "x"]
+    first, *others = (json.dumps(one) for one in objects)
+    path = tmp_path / "test.jsonl"
+    path.write_text("\ufeff" + "\n \n".join([first, *others]), encoding="utf-8")
+    for name in ("hyporadise", None):
+        assert read(name, NBestFiles(path)).lists == lists
+    path.write_bytes(f"{first}\n".encode() + b'{"input": ["\xff"]}\n' + others[0].encode())
+    found = read("hyporadise", NBestFiles(path), skip=True)
+    assert [one.utterance for one in found.lists] == ["1", "3"]
+    assert len(found.refused) == 1
+
+
 def test_hyporadise_is_a_list_without_an_utterance_twice(tmp_path: Path) -> None:
     with pytest.raises(InputError, match='entry 2, utterance "x": occurs twice'):
         lists_of("hyporadise", hyporadise_file(tmp_path, *2 * [{"id": "x", "input": ["a"]}]))
-    (tmp_path / "a.json").write_text("{}")
-    with pytest.raises(InputError, match=r"a\.json: a list was expected, not an object"):
+    (tmp_path / "a.json").write_text("1")
+    with pytest.raises(InputError, match=r"a\.json: a list was expected, not a number"):
         lists_of("hyporadise", tmp_path / "a.json")

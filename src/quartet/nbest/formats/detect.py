@@ -39,6 +39,8 @@ def _of_json(text: str, path: Path) -> list[str]:
         isinstance(line.get("utt"), str) or isinstance(line.get("hypotheses"), list)
     ):
         return ["jsonl"]
+    if isinstance(line, dict) and isinstance(line.get("input"), list):
+        return ["hyporadise"]
     root = strict.parse(text, path)
     if not isinstance(root, strict.JsonFields):
         return ["hyporadise"] if any("input" in _keys(each) for each in root) else []

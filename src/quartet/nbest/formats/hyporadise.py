@@ -1,10 +1,10 @@
-"""The JSON of HyPoradise (Hypo2Trans).
+"""The JSON of HyPoradise (Hypo2Trans), as one list or, as `datasets` writes it, an object a line.
 
 ``[{"input": [text, ...], "output": text, "score": [number, ...], "id": text}, ...]``
 
 "input" holds the hypotheses, best first, and "output" the reference, which may be missing or null. "score" (in
 some sets "am_score") has a log-score a hypothesis; most sets have none, and the rank stands for them. "id" is
-the utterance's name; without one it is the entry's number from 1. All other keys are ignored.
+the utterance's name; without one it is the entry's number from 1. All other keys are ignored, and so are blank lines.
 """
 
 from __future__ import annotations
@@ -22,26 +22,45 @@ SCORE_KEYS = ("score", "am_score")
 
 
 def entries(files: NBestFiles) -> Iterator[ListEntry]:
-    """An entry for each element of the list.
+    """An entry for each object.
 
     Raises:
-        InputError: the file is not JSON (it names the line and column), or no list.
+        InputError: the file begins as a list and is not JSON (it names the line and column), or it is neither.
     """
     path = files.hypotheses
+    if text_file.read_bytes(path).removeprefix(text_file.BYTE_ORDER_MARK).lstrip().startswith(b"{"):
+        yield from _of_lines(path)
+        return
     root = strict.parse(text_file.read_text(path), path)
     for number, value in enumerate(strict.elements(root, str(path)), start=1):
-        yield _entry(number, value, path)
+        yield _entry(number, value, f"{path}: entry {number}")
 
 
-def _entry(number: int, value: Any, path: Path) -> ListEntry:
-    place = f"{path}: entry {number}"
+def _of_lines(path: Path) -> Iterator[ListEntry]:
+    filled = (
+        (at, line)
+        for at, line in text_file.lines(path, closed=False)
+        if isinstance(line, InputError) or line.strip(text_file.BLANK)
+    )
+    for number, (at, line) in enumerate(filled, start=1):
+        try:
+            if isinstance(line, InputError):
+                raise line
+            value = strict.parse(line, path, at)
+        except InputError as error:
+            yield ListEntry(f"{path}:{at}", error)
+        else:
+            yield _entry(number, value, f"{path}:{at}", at)
+
+
+def _entry(number: int, value: Any, place: str, line: int | None = None) -> ListEntry:
     try:
         fields = strict.unique(value, place)
         utterance = strict.text_of(fields.get("id", str(number)), f"{place}, id")
     except InputError as error:
         return ListEntry(place, error)
     place = f'{place}, utterance "{utterance}"'
-    return ListEntry.of(place, lambda: _list(utterance, fields, place), utterance=utterance)
+    return ListEntry.of(place, lambda: _list(utterance, fields, place), line, utterance)
 
 
 def _list(utterance: str, fields: dict[str, Any], place: str) -> NBest:
