@@ -16,6 +16,7 @@ from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import cost, randomness
 from quartet.training.fit import fit
+from quartet.training.optim import build_optimiser
 from tests.models.shapes import KINDS, VARIANTS, VOCABULARY, small
 
 Small = tuple[TextTokenizer, dict[str, EncodedCorpus]]
@@ -81,6 +82,18 @@ def test_activations_grow_with_layers_and_rows(kind: str, precision: str) -> Non
     training = TrainingConfig(steps=1, batch_size=8, learning_rate=1e-3, precision=precision)
     kept = cost._kept(config, training, VOCABULARY, 6)
     assert cost.activations(config, training, VOCABULARY, 6) == pytest.approx(kept, rel=0.05)
+
+
+def test_the_moments_are_what_the_optimiser_keeps() -> None:
+    config = small(**KINDS["tta"])
+    network = build(config, VOCABULARY, torch.zeros(VOCABULARY, dtype=torch.bool))
+    optimiser, _ = build_optimiser(network, TRAINING)
+    for parameter in network.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    optimiser.step()
+    kept = [tensor for state in optimiser.state.values() for tensor in state.values() if tensor.dim()]
+    said = cost.memory(config, TRAINING, VOCABULARY, 2, 1)
+    assert said.moments == sum(tensor.numel() * tensor.element_size() for tensor in kept)
 
 
 def test_sharded_weights_are_divided() -> None:
