@@ -144,6 +144,24 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cut.xml", "out"]
 
 
+def test_of_a_new_reader_s_folder_all_files_count(tmp_path: Path) -> None:
+    """Else an edit of what it reads would not restart a segmentation that was stopped."""
+    folder = tmp_path / "source"
+    folder.mkdir()
+    sums = set()
+    for text in ("10", "11"):
+        (folder / "size.other").write_text(text)
+        made = segment_corpus(
+            lambda path: corpus.reader(path / "size.other"),
+            folder,
+            tmp_path / "out",
+            shares=SHARES,
+            punkt="trained",
+        )
+        sums.add(made["source"]["sha256"])
+    assert len(sums) == 2
+
+
 def test_the_source_s_sum_covers_names_and_contents(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
     one = source_sha256(tmp_path)

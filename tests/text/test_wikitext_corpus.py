@@ -14,7 +14,7 @@ from quartet.text.encoding import encode_corpus
 from quartet.text.segmentation import segment_corpus, source_sha256
 from quartet.text.split import SPLITS
 from quartet.text.tokenizer import train_tokenizer
-from quartet.text.wikitext_corpus import read_wikitext
+from quartet.text.wikitext_corpus import ENDINGS, read_wikitext
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "text" / "wikitext"
 
@@ -91,11 +91,11 @@ def test_a_limit_is_one_of_each_split(tmp_path: Path) -> None:
 
 
 def test_the_source_s_sum_covers_the_files(copy: Path) -> None:
-    before = source_sha256(copy)
+    before = source_sha256(copy, ENDINGS)
     (copy / "README").write_text("not read")
-    assert source_sha256(copy) == before
+    assert source_sha256(copy, ENDINGS) == before
     (copy / "wiki.test.tokens").write_text(" = A = \n \n b \n")
-    assert source_sha256(copy) != before
+    assert source_sha256(copy, ENDINGS) != before
 
 
 def test_raw_files_are_read_alike(copy: Path) -> None:

@@ -15,6 +15,9 @@ from quartet.errors import InputError
 from quartet.files import files_below
 from quartet.text.documents import Document, Draft, Paragraph, documents_of
 
+ENDINGS = (".txt",)
+"""Of the files of a folder."""
+
 DOCUMENT_GAP = 2
 """Blank lines in a row that separate two documents of a single file (one separates paragraphs)."""
 
@@ -126,18 +129,18 @@ def parts_of_lines(lines: Iterable[str], name: str) -> Iterator[TextPart]:
 
 
 def _files_of(folder: Path) -> Iterator[TextFile]:
-    files = {}
+    files = []
     for file in files_below(folder):
-        if not file.name.lower().endswith((".txt", ".txt.gz")):
+        if not file.name.lower().removesuffix(".gz").endswith(ENDINGS):
             continue
-        if file.suffix != ".txt":
+        if file.suffix not in ENDINGS:
             raise InputError(
                 file,
-                "of a folder only files that end in .txt are read",
+                f"of a folder only files that end in {' or '.join(ENDINGS)} are read",
                 "rename or unpack it, or move it away",
             )
-        files[file.relative_to(folder).with_suffix("").as_posix()] = file
-    for name, file in sorted(files.items()):
+        files.append((file.relative_to(folder).with_suffix("").as_posix(), file))
+    for name, file in sorted(files):
         yield TextFile(name, file, file.stat().st_size)
 
 

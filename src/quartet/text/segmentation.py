@@ -21,7 +21,7 @@ from quartet.text.documents import Document, Draft, SegmentedDocument, documents
 from quartet.text.hub import HubReader
 from quartet.text.resumable_work import Arrays, ResumableWork, pack_texts, resume_folder, unpack_texts
 from quartet.text.segmenter import TRAINING_CHARACTERS, PunktChoice, Segmenter, load_segmenter
-from quartet.text.sources import TEXT_FILES, Reader
+from quartet.text.sources import FILES, Reader
 from quartet.text.split import SPLITS, HeldOutShares, folder_of, given_split, none_empty
 
 BATCH_CHARACTERS = 1 << 18
@@ -122,7 +122,7 @@ def segment_corpus(
     by_folder = shares is None
     source = {
         "name": path.name,
-        "sha256": source_sha256(path, None if isinstance(reader, HubReader) else TEXT_FILES),
+        "sha256": source_sha256(path, None if isinstance(reader, HubReader) else FILES.get(reader)),
     }
     drafts = iter(reader(path))
     already_read: list[Document] = []  # what training took from the drafts
@@ -252,7 +252,7 @@ def _count(document: SegmentedDocument) -> tuple[int, ...]:
     )
 
 
-def source_sha256(path: Path, endings: tuple[str, ...] | None = TEXT_FILES) -> str:
+def source_sha256(path: Path, endings: tuple[str, ...] | None = None) -> str:
     """The SHA-256 of a file, or of the names and SHA-256s of a folder's files of these endings (None: of all)."""
     if path.is_file():
         return sha256(path)

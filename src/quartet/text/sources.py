@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from quartet.text import plain, wikitext_corpus
 from quartet.text.documents import Draft
 from quartet.text.plain import draft_lines, draft_text
 from quartet.text.wikipedia import draft_wikipedia
-from quartet.text.wikitext_corpus import ENDINGS, read_wikitext
+from quartet.text.wikitext_corpus import read_wikitext
 
 Reader = Callable[[Path], Iterator[Draft]]
 """Streams the drafts of a file or folder in a fixed order; raises InputError for what it cannot read."""
@@ -23,5 +24,5 @@ SOURCES: dict[str, Reader] = {
     "wikitext": read_wikitext,
 }
 
-TEXT_FILES = (".txt", *ENDINGS)
-"""The files of a folder that a reader reads: how their names end. `HubReader` reads others too."""
+FILES: dict[Reader, tuple[str, ...]] = {draft_text: plain.ENDINGS, read_wikitext: wikitext_corpus.ENDINGS}
+"""How the names of the files end that a reader reads of a folder; of a reader that is not here all files count."""
