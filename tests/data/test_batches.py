@@ -9,10 +9,13 @@ from typing import Literal
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
+from quartet.config.model import POSITIONS
 from quartet.config.training import BatchBy
 from quartet.data import open_source
 from quartet.data.batch import Row, collate, framed
+from quartet.data.passages import sentence_row
 from quartet.data.segments import SegmentedTokens
 from quartet.data.sentences import SHAPES, BatchShapes, SentenceSource, least_padding
 from quartet.data.spans import POOL, SpanSource
@@ -41,6 +44,35 @@ def test_lay_out_is_the_docstrings_example() -> None:
         assert ids.tolist() == [10, 11, 12, 6, 13, 6]
         assert [tuple(row) for row in positions[:, 1:].tolist()] == expected
         assert positions[:, 0].tolist() == list(range(6))
+
+
+@pytest.mark.parametrize("kind", ["unilm", "segabert", "segatron-xl"])
+@pytest.mark.parametrize("seed", [3, None])
+def test_the_columns_of_a_batch_are_in_the_order_of_positions(
+    small_corpus: Small, kind: str, seed: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A further kind is a further column, wherever it stands."""
+    tokenizer, splits = small_corpus
+
+    def positions() -> Tensor:
+        source = open_source(small(**KINDS[kind]), splits["train"], tokenizer, batch_size=4, seed=seed)
+        return source.batch(0).positions_BTP
+
+    usual_BTP = positions()
+    monkeypatch.setattr("quartet.data.batch.POSITIONS", POSITIONS[::-1])
+    assert torch.equal(positions(), usual_BTP.flip(-1))
+    assert usual_BTP[..., POSITIONS.index("token")].any()
+
+
+def test_the_positions_of_sentences_are_those_of_framed_rows(small_corpus: Small) -> None:
+    """As they are read when a text is scored."""
+    tokenizer, splits = small_corpus
+    batch = open_source(small(), splits["train"], tokenizer, batch_size=8, seed=3).batch(0)
+    own = [ids_T[real_T][1:-1].numpy() for ids_T, real_T in zip(batch.ids_BT, batch.real_BT, strict=True)]
+    rows = [framed(sentence_row(ids), tokenizer.bos_id, tokenizer.eos_id) for ids in own]
+    again = collate(rows, tokenizer.pad_id, batch.ids_BT.shape[1])
+    assert torch.equal(batch.ids_BT, again.ids_BT)
+    assert torch.equal(batch.positions_BTP, again.positions_BTP)
 
 
 def test_segment_indices_restart_where_they_should(small_corpus: Small) -> None:

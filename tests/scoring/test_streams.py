@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from quartet.config.model import POSITIONS
 from quartet.data.batch import Row
 from quartet.data.segments import SegmentedTokens
 from quartet.data.streams import StreamSource
@@ -131,7 +132,7 @@ def test_a_split_is_laid_out_as_in_training(small_corpus: Small, index: str) -> 
     source = StreamSource(corpus, tokenizer, window=10_000, batch_size=1, seed=None, index=index)  # type: ignore[arg-type]
     batch = source.batch(0)
     assert ids.tolist() == [tokenizer.eos_id, *batch.ids_BT[0].tolist(), tokenizer.eos_id]
-    ahead = [1, 1, 1, 1] if index == "running" else [1, 0, 0, 0]
+    ahead = [index == "running" or kind == "sequence" for kind in POSITIONS]
     assert np.array_equal(positions[1:-1], batch.positions_BTP[0].numpy() + ahead)
 
 

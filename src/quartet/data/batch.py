@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol, Self
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from quartet.config.model import POSITIONS
+from quartet.config.model import POSITIONS, Position
 
 
 @dataclass(frozen=True)
@@ -176,10 +176,27 @@ def collate(rows: Sequence[Row], pad_id: int, width: int = 0) -> Batch:
 
 
 def indices(row: Row) -> np.ndarray:
-    """The positions (n, 4) of an input by itself: sequence, token, sentence, paragraph."""
-    positions = np.empty((len(row.ids), len(POSITIONS)), dtype=np.int64)
-    positions[:, 0] = np.arange(len(row.ids))
-    positions[:, 1:] = row.segments
+    """The positions (n, P) of an input by itself."""
+    token, sentence, paragraph = row.segments.T
+    return lay_columns(
+        len(row.ids),
+        np.int64,
+        {
+            "sequence": lambda: np.arange(len(row.ids)),
+            "token": lambda: token,
+            "sentence": lambda: sentence,
+            "paragraph": lambda: paragraph,
+        },
+    )
+
+
+def lay_columns(
+    size: int, whole: type[np.signedinteger[Any]], indices: Mapping[Position, Callable[[], np.ndarray]]
+) -> np.ndarray:
+    """Positions (n, P): n indices of each kind, made when their turn comes, in the order of `POSITIONS`."""
+    positions = np.empty((size, len(POSITIONS)), dtype=whole)
+    for column, kind in enumerate(POSITIONS):
+        positions[:, column] = indices[kind]()
     return positions
 
 

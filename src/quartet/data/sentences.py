@@ -6,8 +6,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from quartet.config.model import POSITIONS
 from quartet.config.training import BatchBy
-from quartet.data.batch import Batch, RowLengths, one_of_few
+from quartet.data.batch import Batch, RowLengths, framed, indices, one_of_few
+from quartet.data.passages import sentence_row
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 
@@ -57,6 +59,14 @@ class SentenceSource:
         self.lengths = np.minimum(np.diff(corpus.sentence_offsets), self.room)
         self.cut = int((np.diff(corpus.sentence_offsets) - self.lengths).sum())
         self._shapes = BatchShapes.of(self.lengths + 2, batch_size) if batch_by == "tokens" else None
+        inputs = {
+            length: indices(framed(sentence_row(np.zeros(length)), tokenizer.bos_id, tokenizer.eos_id))
+            for length in np.unique(self.lengths).tolist()
+        }
+        #: of an input of each length, by its number of own tokens; zeros stand behind it
+        self._positions_LTP = np.zeros((self.room + 1, self.room + 2, len(POSITIONS)), dtype=np.int64)
+        for length, positions_TP in inputs.items():
+            self._positions_LTP[length, : length + 2] = positions_TP
         self._epoch = -1
         self._batches: list[tuple[NDArray[np.int64], int]] = []
 
@@ -88,10 +98,7 @@ class SentenceSource:
         ids_BT[own_BT] = self.corpus.ids.take((first_B1 + column_T - 1)[own_BT])
         np.put_along_axis(ids_BT, lengths_B1 + 1, self.tokenizer.eos_id, axis=1)
         real_BT = column_T <= lengths_B1 + 1
-        positions_BTP = np.zeros((*own_BT.shape, 4), dtype=np.int64)
-        positions_BTP[..., 0] = column_T * real_BT
-        # [BOS] and [EOS] have the indices of their neighbours (Bai et al. 2021, "Input")
-        positions_BTP[..., 1] = np.minimum(column_T - 1, lengths_B1 - 1).clip(min=0) * real_BT
+        positions_BTP = self._positions_LTP[lengths_B1[:, 0], :width]
         return Batch(
             torch.from_numpy(ids_BT), torch.from_numpy(positions_BTP), torch.from_numpy(real_BT), kind=kind
         )

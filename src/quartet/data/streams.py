@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from quartet.config.model import Index
-from quartet.data.batch import Batch, RowLengths
+from quartet.config.model import POSITIONS, Index
+from quartet.data.batch import Batch, RowLengths, lay_columns
 from quartet.data.segments import sentence_in_paragraph
 from quartet.errors import InputError
 from quartet.text.encoded_corpus import EncodedCorpus
@@ -36,7 +36,7 @@ def lay_out(
         paragraphs: (S,) index of each sentence's paragraph in its document.
 
     Returns:
-        ids (n,) and positions (n, 4): sequence, token, sentence, paragraph; n is N and the number of paragraphs.
+        ids (n,) and positions (n, P); n is N and the number of paragraphs.
     """
     opens = in_paragraph == 0
     closes = np.append(opens[1:], True)[: len(opens)]
@@ -48,21 +48,29 @@ def lay_out(
     text = np.ones(size, dtype=bool)
     text[ends[closes] - 1] = False
     ids[text] = tokens
-    positions = np.empty((size, 4), dtype=whole)
-    positions[:, 0] = np.arange(size, dtype=whole)
-    if index == "running":
-        positions[:, 1] = positions[:, 0]
-        of_sentences = np.arange(len(lengths)), np.cumsum(opens) - 1
-    else:
-        positions[:, 1] = positions[:, 0] - np.repeat((ends - lengths).astype(whole), lengths)
-        of_sentences = in_paragraph, paragraphs
-    for column, values_S in zip((2, 3), of_sentences, strict=True):
-        positions[:, column] = np.repeat(values_S.astype(whole), lengths)
+    places = np.arange(size, dtype=whole)
+    running = index == "running"
+    sentences = np.arange(len(lengths)) if running else in_paragraph
+    owners = np.cumsum(opens) - 1 if running else paragraphs
+
+    def repeated(values_S: np.ndarray) -> np.ndarray:
+        return np.repeat(values_S.astype(whole), lengths)
+
+    positions = lay_columns(
+        size,
+        whole,
+        {
+            "sequence": lambda: places,
+            "token": lambda: places if running else places - repeated(ends - lengths),
+            "sentence": lambda: repeated(sentences),
+            "paragraph": lambda: repeated(owners),
+        },
+    )
     return ids, positions
 
 
 def _nothing() -> tuple[np.ndarray, np.ndarray]:
-    return np.zeros(0, dtype=np.int32), np.zeros((0, 4), dtype=np.int32)
+    return np.zeros(0, dtype=np.int32), np.zeros((0, len(POSITIONS)), dtype=np.int32)
 
 
 class StreamSource:

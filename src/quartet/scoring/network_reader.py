@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from quartet.config.model import POSITIONS
 from quartet.data.batch import Batch, Row, closes, collate, framed, padded
 from quartet.data.streams import lay_out
 from quartet.errors import InputError
@@ -184,7 +185,7 @@ class NetworkReader:
         firsts = text.segments[starts] if len(starts) else np.zeros((1, 3), dtype=np.int64)
         ids, positions = lay_out(text.ids, lengths, firsts[:, 1], firsts[:, 2], eos, index)
         # Before them [EOS] is at zero. What never goes back counts it; what restarts with the text does not.
-        positions[:, slice(None) if index == "running" else 0] += 1
+        positions[:, slice(None) if index == "running" else POSITIONS.index("sequence")] += 1
         return np.concatenate([[eos], ids]), np.concatenate([np.zeros_like(positions[:1]), positions])
 
     def _read_group(

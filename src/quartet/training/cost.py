@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from quartet.config.model import ModelConfig
+from quartet.config.model import POSITIONS, ModelConfig
 from quartet.config.training import TrainingConfig
 from quartet.data import open_source
 from quartet.data.batch import Batch, BatchSource
@@ -203,8 +203,8 @@ def _full(config: ModelConfig, rows: int) -> Batch:
     stream = config.reads == "streams"
     if not stream:
         ids_BT[:, 0], ids_BT[:, -1] = SPECIALS.index("[BOS]"), SPECIALS.index("[EOS]")
-    positions_BTP = torch.zeros(rows, width, 4, dtype=torch.long)
-    positions_BTP[..., 0] = torch.arange(width)
+    positions_BTP = torch.zeros(rows, width, len(POSITIONS), dtype=torch.long)
+    positions_BTP[..., POSITIONS.index("sequence")] = torch.arange(width)
     return Batch(
         ids_BT,
         positions_BTP,

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from quartet.config.evaluation import AttentionSettings
+from quartet.config.model import POSITIONS
 from quartet.data.batch import Row
 from quartet.data.segments import SegmentedTokens
 from quartet.errors import InputError
@@ -91,7 +92,9 @@ def document_attention(
     batch = model.batch_of([document], tokens).to(model.device)
     with torch.inference_mode(), record_attention() as found:
         model.network(batch.ids_BT, batch.positions_BTP, batch.real_BT)
-    sentence_T, paragraph_T = (batch.positions_BTP[0, :, column].cpu().numpy() for column in (2, 3))
+    sentence_T, paragraph_T = (
+        batch.positions_BTP[0, :, POSITIONS.index(kind)].cpu().numpy() for kind in ("sentence", "paragraph")
+    )
     paragraphs_T = _numbered(paragraph_T)
     chosen = range(1, config.layers + 1) if layers is None else layers
     weights = {}
