@@ -15,6 +15,7 @@ from quartet.export import inputs
 from quartet.export.card import Form
 from quartet.export.scorer import ExportedLM
 from quartet.export.writing import export
+from quartet.objectives.clm import CausalLM
 from quartet.scoring.language_model import LanguageModel
 from tests.nbest.lists import nbest
 from tests.scoring.test_language_model import TEXTS
@@ -45,6 +46,18 @@ def test_scores_are_the_models(kind: str, form: Form, trained: dict[str, Path], 
         assert form == "onnx" or apart.max() > 1e-6, "something was rounded"
     for attribute in ("name", "seed", "device", "masks", "pseudo"):
         assert getattr(exported, attribute) == getattr(model, attribute)
+
+
+def test_an_objective_that_does_not_predict_the_end(
+    trained: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, exported = both(trained["unilm"], tmp_path / "out")
+    monkeypatch.setattr(CausalLM, "predicts_end", False)
+    for ours, theirs, text in zip(
+        model.token_logprobs(TEXTS), exported.token_logprobs(TEXTS), TEXTS, strict=True
+    ):
+        assert len(ours) == len(theirs) == len(model.tokenizer.encode(text))
+        assert np.allclose(ours, theirs, atol=NEAR["onnx"])
 
 
 @pytest.mark.parametrize("form", ["onnx", "onnx-int8"])

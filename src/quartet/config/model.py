@@ -36,6 +36,7 @@ Position = Literal["sequence", "token", "sentence", "paragraph"]
 
 #: The order in which a batch carries its position indices, and in which models use them.
 POSITIONS: tuple[Position, ...] = ("sequence", "token", "sentence", "paragraph")
+_KINDS = ", ".join(POSITIONS)
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
@@ -189,7 +190,7 @@ class ModelConfig:
         if self.architecture == "transformer-xl" and self.objective != "clm":
             return f"architecture transformer-xl is causal: objective must be clm, not {self.objective}"
         if not self.positions or len(set(self.positions)) != len(self.positions):
-            return "positions must name at least one of sequence, token, sentence, paragraph, each once"
+            return f"positions must name at least one of {_KINDS}, each once"
         if {"sequence", "token"} <= set(self.positions) and self._running:
             return "positions has both sequence and token, which are the same with recurrence.index running: take one"
         segments = {"sentence", "paragraph"} & set(self.positions)
@@ -226,9 +227,10 @@ class ModelConfig:
             return f"recurrence has settings, and architecture is {self.architecture}: only transformer-xl has memory"
         if self.spans != SpanConfig() and self.reads != "spans":
             return f"spans has settings, and reads is {self.reads}: only spans uses them"
-        absolute = {"token", "sentence", "paragraph"} & set(self.positions) and not recurrent
-        if self.maxima != MaximaConfig() and not absolute:
-            return "maxima has settings, and there are no absolute positions of token, sentence or paragraph"
+        if self.maxima != MaximaConfig() and (recurrent or self.positions == ("sequence",)):
+            return (
+                f"maxima has settings, and there are no absolute positions but sequence: add one of {_KINDS}"
+            )
         if self.maxima.overflow == "restart" and "paragraph" not in self.positions:
             return "maxima.overflow restart is of paragraphs, and positions has none: add paragraph, or leave it out"
         if self.position_init != "normal" and recurrent:

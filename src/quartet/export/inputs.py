@@ -13,6 +13,7 @@ from quartet.arguments import checked_texts
 from quartet.config.model import ModelConfig
 from quartet.data.batch import Row, collate, framed
 from quartet.data.passages import sentence_row
+from quartet.objectives import OBJECTIVES
 from quartet.scoring.windows import cut_windows
 from quartet.text.tokenizer import TextTokenizer
 
@@ -77,18 +78,18 @@ def inputs_of(
     Args:
         hide: each wanted token in a copy of its own.
     """
-    causal = config.causal
+    predicts_end = OBJECTIVES[config.objective].predicts_end
     specials = (
         (TextTokenizer.bos_id, TextTokenizer.eos_id)
         if config.reads == "sentences"
         else (TextTokenizer.cls_id, TextTokenizer.sep_id)
     )
-    for window in cut_windows(rows, config.reads, config.max_length - 2, causal):
+    for window in cut_windows(rows, config.reads, config.max_length - 2, config.causal):
         row, length = framed(window.row, *specials), len(window)
         opens, closes = window.start == 0, window.stop == len(rows[window.text].ids)
         starts_and_stops = {
             "own": (1, length + 1),
-            "scored": (1, length + 1 + (causal and closes)),
+            "scored": (1, length + 1 + (predicts_end and closes)),
             "first": (0, int(opens)),
             "last": (length + 1, length + 1 + closes),
         }

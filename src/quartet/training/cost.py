@@ -218,7 +218,7 @@ def _remembered(config: ModelConfig, rows: int) -> Memory | None:
     length = config.recurrence.memory
     if config.architecture != "transformer-xl" or length == 0:
         return None
-    positions_BMP = torch.zeros(rows, length, 4, dtype=torch.long)
+    positions_BMP = torch.zeros(rows, length, len(POSITIONS), dtype=torch.long)
     return Memory(torch.zeros(config.layers, rows, length, config.dim), positions_BMP)
 
 
