@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pytest
 
-from quartet.report import figures
+from quartet.report import figures, spec
 from quartet.report.drawing import MARKERS, PALETTE, averaged, look
 from quartet.report.facts import PretrainedFacts
 from quartet.report.spec import sections
@@ -46,6 +48,24 @@ def test_every_entry_is_drawn_with_the_same_bytes(tmp_path: Path) -> None:
     for path in (tmp_path / "a").iterdir():
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
         assert b"matplotlib" not in path.read_bytes().lower().partition(b"<defs>")[0][:2000]
+
+
+PICTURE = {"plot": "bars", "shows": "something"}
+
+
+@pytest.mark.parametrize("twice", ["section", "picture"])
+def test_a_name_of_a_section_or_picture_is_of_one_alone(monkeypatch: pytest.MonkeyPatch, twice: str) -> None:
+    numbers = itertools.count()
+
+    def entries(_: object) -> dict[str, Any]:
+        number = next(numbers)
+        section = {"title": "A title", "order": number, "intro": "", "body": []}
+        name, shown = (twice, f"{number}") if twice == "section" else (f"{number}", twice)
+        return {name: {**section, "pictures": {shown: PICTURE}}}
+
+    monkeypatch.setattr(spec, "read_entries", entries)
+    with pytest.raises(ValueError, match=f"{twice} is the name"):
+        spec.sections.__wrapped__()
 
 
 def test_another_process_and_order_give_the_same_bytes(tmp_path: Path) -> None:

@@ -310,6 +310,9 @@ def sections() -> dict[str, SectionSpec]:
     """The sections by the table of results that each shows, in the order of the report; read once.
 
     The keys that begin with _ are parts that several entries of a file share.
+
+    Raises:
+        ValueError: two sections, or two pictures of whatever sections, have one name.
     """
     tasks = sorted(files("quartet.tasks").iterdir(), key=lambda folder: folder.name)
     adapter = TypeAdapter(dict[str, SectionSpec])
@@ -317,7 +320,12 @@ def sections() -> dict[str, SectionSpec]:
     for file in (files("quartet.report") / "sections.yaml", *(folder / SECTIONS for folder in tasks)):
         if file.is_file():
             raw = read_entries(file)
-            found |= adapter.validate_python({name: raw[name] for name in raw if not name.startswith("_")})
+            own = adapter.validate_python({name: raw[name] for name in raw if not name.startswith("_")})
+            pictures = [name for one in (*found.values(), *own.values()) for name in one.pictures]
+            twice = found.keys() & own.keys() | {name for name in pictures if pictures.count(name) > 1}
+            if twice:  # the second would stand in the place of the first
+                raise ValueError(f"{file}: {', '.join(sorted(twice))} is the name of another entry already")
+            found |= own
     return dict(sorted(found.items(), key=lambda item: item[1].order))
 
 
