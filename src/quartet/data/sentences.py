@@ -64,7 +64,8 @@ class SentenceSource:
             for length in np.unique(self.lengths).tolist()
         }
         #: of an input of each length, by its number of own tokens; zeros stand behind it
-        self._positions_LTP = np.zeros((self.room + 1, self.room + 2, len(POSITIONS)), dtype=np.int64)
+        longest = int(self.lengths.max(initial=0))
+        self._positions_LTP = np.zeros((longest + 1, self.room + 2, len(POSITIONS)), dtype=np.int64)
         for length, positions_TP in inputs.items():
             self._positions_LTP[length, : length + 2] = positions_TP
         self._epoch = -1
