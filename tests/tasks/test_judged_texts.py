@@ -67,3 +67,21 @@ def test_what_is_malformed_is_named(tmp_path: Path, name: str, text: str, messag
 
 def test_only_what_may_be_passed_over_is_counted() -> None:
     assert MINE.passed_over is None
+
+
+def test_a_form_of_which_a_set_knows_no_columns_is_refused(tmp_path: Path) -> None:
+    columns = (Columns(TEXTS, score="Score"),)
+    for files, name, text in (
+        (ColumnMap(table=columns), "a.jsonl", '{"text1": "a", "text2": "b", "Score": 2}\n'),
+        (ColumnMap(hub=columns), "a.tsv", "text1\ttext2\tScore\na\tb\t2\n"),
+    ):
+        mine = set_format(lambda one: one, files, ("test",), "example.org")
+        with pytest.raises(InputError, match=f"{name}: this set is read from"):
+            list(mine.read(write(tmp_path, name, text)))
+
+
+def test_columns_that_contradict_themselves_are_no_map() -> None:
+    with pytest.raises(ValueError, match="twice"):
+        Columns(("text1", "text1"), score="Score")
+    with pytest.raises(ValueError, match="is a score"):
+        ColumnMap(table=(Columns(TEXTS, label="Score"),))

@@ -60,6 +60,10 @@ class Columns:
     times: float = 1.0
     beside: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        if len(set(self.needed)) < len(self.needed):
+            raise ValueError(f"a column is named twice in {self.needed}")
+
     @property
     def needed(self) -> tuple[str, ...]:
         """All but the number."""
@@ -100,6 +104,10 @@ class ColumnMap:
     last: str = ""
     loose: bool = False
     remedy: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.labels and any(one.label for one in (*self.hub, *self.table)):
+            raise ValueError("columns of labels need their labels; a number that people gave is a score")
 
 
 @dataclass(frozen=True)
@@ -201,6 +209,8 @@ def _rows(path: Path, files: ColumnMap) -> Iterator[PlacedRow | None]:
     if not hub and not {".json", ".jsonl"} & set(path.suffixes):
         yield from _table(path, files)
         return
+    if not files.hub:
+        raise InputError(path, "this set is read from tables alone", "write it as a .tsv or .csv")
     columns: Columns | None = None
     for place, row in parquet_rows(path, ()) if hub else json_rows(path, ()):
         if columns is None and (columns := _known(files.hub, row)) is None:
@@ -237,6 +247,10 @@ def _opened(path: Path, files: ColumnMap) -> tuple[tuple[str, ...], Columns, Ite
 
     A ``.csv`` has commas, or tabs where its first line then fits.
     """
+    if not files.table and not files.bare and not files.csv:
+        raise InputError(
+            path, "this set is read from JSON lines and Parquet alone", "name it .jsonl if it is that"
+        )
     commas = ".csv" in path.suffixes
     for read, bare in ((cells, files.bare), (csv_cells, files.csv or files.bare))[: 1 + commas]:
         lines = read(path)
