@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 import subprocess
 import sys
 from dataclasses import replace
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from quartet.report import tables
 from quartet.report.facts import ListFacts, RunFacts, facts_json, read_facts
+from quartet.report.numbers import FORMATS
 from quartet.report.spec import ColumnSpec, SectionSpec, TableSpec, sections
 from quartet.report.tables import ABSENT, document, readme, times
 from quartet.results import Result
+from tests.imports import ROOT
 from tests.report.rendered import markdown, markdown_of, section, table_row, table_rows
 from tests.report.synthetic import facts, results, row, timings
 
@@ -67,6 +71,33 @@ def test_every_section_says_n_and_what_its_interval_is(page: str) -> None:
         body = section(page, one.title)
         assert "n = " in body
         assert one.interval in body
+
+
+def test_a_column_names_what_there_is() -> None:
+    """A misspelt figure or table of the results would leave out its column, or its table, without a word."""
+    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src" / "quartet").rglob("*.py"))
+    words = set(re.findall("[a-z]+", code))
+    known = {one.table for one in [*results(), *timings()]}
+    for name, one in sections().items():
+        for part in (part for part in one.body if isinstance(part, TableSpec)):
+            for column in part.columns:
+                assert set(column.formats) <= set(FORMATS), (name, column.head)
+                assert (column.table or part.table or name) in known, (name, column.head)
+            named = [
+                *part.rows,
+                *part.measures,
+                *(metric for column in part.columns for metric in column.metrics),
+            ]
+            parts = {
+                word for metric in named for word in re.findall("[a-z]+", re.sub("{[a-z]+}", "", metric))
+            }
+            assert not parts - words, name
+
+
+@pytest.mark.parametrize("each", ["group", "set"])
+def test_columns_are_not_made_of_the_letters_of_a_word(each: str) -> None:
+    with pytest.raises(ValidationError, match="each"):
+        TypeAdapter(ColumnSpec).validate_python({"head": "{for}", "each": each, "metric": "loss"})
 
 
 def test_perplexity_and_pseudo_perplexity_stand_in_tables_of_their_own(page: str) -> None:

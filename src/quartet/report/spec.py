@@ -51,7 +51,7 @@ class ColumnSpec(Entry):
     table: str = ""
     dataset: str = "{dataset}"
     split: str = "{split}"
-    each: str | tuple[str, ...] = ()
+    each: Literal["sets", "groups", "lengths"] | tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     caption: bool = True
     bounds: bool = True
