@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
@@ -32,11 +32,9 @@ Architecture = Literal["encoder", "tta", "transformer-xl"]
 Reads = Literal["sentences", "spans", "streams"]
 #: How the counters of a stream go on, see `RecurrenceConfig`.
 Index = Literal["running", "reset"]
+#: In the order in which a batch carries their indices, and in which models use them.
 Position = Literal["sequence", "token", "sentence", "paragraph"]
-
-#: The order in which a batch carries its position indices, and in which models use them.
-POSITIONS: tuple[Position, ...] = ("sequence", "token", "sentence", "paragraph")
-_KINDS = ", ".join(POSITIONS)
+POSITIONS: tuple[Position, ...] = get_args(Position)
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
@@ -190,7 +188,7 @@ class ModelConfig:
         if self.architecture == "transformer-xl" and self.objective != "clm":
             return f"architecture transformer-xl is causal: objective must be clm, not {self.objective}"
         if not self.positions or len(set(self.positions)) != len(self.positions):
-            return f"positions must name at least one of {_KINDS}, each once"
+            return f"positions must name at least one of {', '.join(POSITIONS)}, each once"
         if {"sequence", "token"} <= set(self.positions) and self._running:
             return "positions has both sequence and token, which are the same with recurrence.index running: take one"
         segments = {"sentence", "paragraph"} & set(self.positions)
@@ -228,9 +226,7 @@ class ModelConfig:
         if self.spans != SpanConfig() and self.reads != "spans":
             return f"spans has settings, and reads is {self.reads}: only spans uses them"
         if self.maxima != MaximaConfig() and (recurrent or self.positions == ("sequence",)):
-            return (
-                f"maxima has settings, and there are no absolute positions but sequence: add one of {_KINDS}"
-            )
+            return "maxima has settings, and there are no absolute positions that read them: leave it out"
         if self.maxima.overflow == "restart" and "paragraph" not in self.positions:
             return "maxima.overflow restart is of paragraphs, and positions has none: add paragraph, or leave it out"
         if self.position_init != "normal" and recurrent:
