@@ -11,14 +11,19 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from torch.nn import functional as F
 
 import quartet
+from quartet.data.batch import Batch
 from quartet.errors import InputError
 from quartet.export import writing
 from quartet.export.arithmetic import Float32
 from quartet.export.card import EXPORT, FILES, Form, load_export_card
 from quartet.export.writing import export
 from quartet.files import read_json, sha256, write_json
+from quartet.models.network import Network
+from quartet.objectives.base import TokenStates
+from quartet.objectives.clm import CausalLM
 from quartet.scoring.language_model import load
 
 
@@ -155,6 +160,22 @@ def emptied(path: Path) -> None:
 
 def shortened(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-20])
+
+
+@pytest.mark.parametrize("form", ["onnx", "onnx-int8"])
+def test_a_graph_that_asks_another_output_than_the_objective_is_not_kept(
+    form: Form, trained: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The graph knows two places of a prediction, and an objective of somebody else's may have a third."""
+
+    def last_but_one(self: CausalLM, network: Network, batch: Batch, masked: bool = True) -> TokenStates:
+        hidden_BTD, _ = network(batch.ids_BT, batch.positions_BTP, batch.real_BT)
+        return TokenStates(F.pad(hidden_BTD[:, :-2], (0, 0, 2, 0)), hidden_BTD)
+
+    monkeypatch.setattr(CausalLM, "states", last_but_one)
+    with pytest.raises(InputError, match="nats off"):
+        export(trained["unilm"], tmp_path / "out", form)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("form", ["onnx", "fp16"])

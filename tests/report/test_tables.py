@@ -83,6 +83,8 @@ def test_a_column_names_what_there_is() -> None:
             for column in part.columns:
                 assert set(column.formats) <= set(FORMATS), (name, column.head)
                 assert (column.table or part.table or name) in known, (name, column.head)
+                for dataset in column.each if column.dataset == "{for}" else (column.dataset,):
+                    assert "{" in dataset or not part.sets or dataset in part.sets, (name, column.head)
             named = [
                 *part.rows,
                 *part.measures,

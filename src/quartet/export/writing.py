@@ -29,6 +29,8 @@ from quartet.scoring.language_model import LanguageModel, load
 ARITHMETICS: dict[Form, type[Arithmetic]] = {"onnx": Float32, "onnx-int8": Int8}
 #: Nats by which a graph in single precision may be off at a token.
 TOLERANCE = 1e-3
+#: Nats per token, in the mean, that no rounding explains: such a graph asks another output than the model does.
+OTHER = 0.25
 #: Seed of the made-up texts that model and export are compared on, and how many there are of each length.
 SEED, REPEATS = 1, 2
 #: Letters a token that they have at most: a vocabulary may hold long pieces that no text is cut into.
@@ -120,10 +122,11 @@ def _difference(model: LanguageModel, exported: LanguageModel | ExportedLM, form
     ours, theirs = (np.concatenate(one.token_logprobs(texts, masked=False)) for one in (model, exported))
     apart = np.abs(ours - theirs)
     found = LogprobDifference(tokens=len(apart), largest=float(apart.max()), mean=float(apart.mean()))
-    if not np.isfinite(found.mean) or (form == "onnx" and found.largest > TOLERANCE):
+    exact = form != "onnx" or found.largest <= TOLERANCE
+    if not exact or not found.mean <= OTHER:
         raise InputError(
             model.name,
-            f"its export is {found.largest:g} nats off at a token",
+            f"its export is up to {found.largest:g} nats off at a token, {found.mean:g} in the mean",
             "install the versions of onnx and onnxruntime that Quartet was tested with",
         )
     return found
