@@ -17,9 +17,6 @@ from quartet.statistics.intervals import bootstrap_ratio
 from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.race.data import LETTERS, LEVELS, ChoiceQuestion
 
-#: A guess among the options.
-CHANCE = 1 / len(LETTERS)
-
 
 def race_measures(
     questions: Sequence[ChoiceQuestion], chosen: Sequence[int], samples: int, seed: int
