@@ -85,7 +85,7 @@ def test_the_hubs_tables(tmp_path: Path) -> None:
     path = tmp_path / "validation-00000-of-00001.parquet"
     columns: dict[str, list[Any]] = {
         "id": ["q1", "q2"],
-        "title": ["Cafés", "Cafés"],
+        "title": ["Cafés", None],
         "context": [CONTEXT, CONTEXT],
         "question": ["When was it built?", "Who built it?"],
         "answers": [
@@ -95,13 +95,21 @@ def test_the_hubs_tables(tmp_path: Path) -> None:
     }
     pyarrow.parquet.write_table(pyarrow.table(columns), path)
     assert next(iter(read_squad2(path))) == EXPECTED
-    assert list(read_squad2(path))[1].answers == ()
+    second = list(read_squad2(path))[1]
+    assert (second.title, second.answers) == ("", ())
     with pytest.raises(InputError, match=r"row 2: has no answer; a file of version 2\.0 is format squad2"):
         list(read_squad1(path))
     columns["answers"][1]["answer_start"] = [3]
     pyarrow.parquet.write_table(pyarrow.table(columns), path)
     with pytest.raises(InputError, match="row 2: 0 texts of answers and 1 places"):
         list(read_squad2(path))
+
+
+def test_an_article_may_have_no_title(tmp_path: Path) -> None:
+    whole = copy.deepcopy(ONE)
+    for title in ({}, {"title": None}):
+        whole["data"][0] = {"paragraphs": whole["data"][0]["paragraphs"], **title}
+        assert next(iter(read_squad1(write(tmp_path, whole)))).title == ""
 
 
 def again(whole: Any) -> None:

@@ -103,7 +103,7 @@ def _official(path: Path) -> Iterator[tuple[str, SpanQuestion, bool | None]]:
         raise InputError(path, f"not in SQuAD's form: {type(whole).__name__} where an object was expected")
     for number, article in enumerate(_of(list, whole, "data", str(path)), start=1):
         place = f"{path}: article {number}"
-        title = str(_object(article, place).get("title", ""))
+        title = str(_object(article, place).get("title") or "")
         for paragraph in _of(list, article, "paragraphs", place):
             context = _of(str, _object(paragraph, place), "context", place)
             for entry in _of(list, paragraph, "qas", place):
