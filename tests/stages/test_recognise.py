@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from pipeline.settings import read_params
 from quartet.errors import InputError
 from quartet.files import read_json, read_jsonl, sha256
 from quartet.nbest.formats import NBestFiles, read
+from quartet.recognise.utterances import read_utterances
 from stages.recognise import recognise
 from tests.recognise import speech_toy
 from tests.recognise.speech_toy import sound, write_sound
@@ -98,6 +100,20 @@ def test_long_audio_ends_it_or_is_named(layout: Layout, workspace: Path) -> None
     recognise(NAME)
     said = read_json(layout.recognised(NAME) / MANIFEST)["dev"]
     assert (said["too_long"], said["lists"]) == (["84-1-0001"], 2)
+
+
+def test_audio_that_comes_meanwhile_is_not_left_out_for_good(
+    layout: Layout, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(*given: Any) -> Any:
+        found = read_utterances(*given)
+        write_sound(workspace / "speech" / "dev-clean" / "84" / "1" / "84-1-0009.flac", sound(9, 0.5))
+        return found
+
+    monkeypatch.setattr("stages.recognise.read_utterances", slow)
+    with pytest.raises(InputError, match=r"84-1-0009\.flac: changed while the stage read it"):
+        recognise(NAME)
+    assert not layout.recognised(NAME).exists()
 
 
 def test_mistakes_are_named(layout: Layout, workspace: Path) -> None:

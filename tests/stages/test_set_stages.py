@@ -302,6 +302,16 @@ def test_what_was_set_apart_does_not_take_the_place_of_what_is_there(layout: Lay
     assert (lists / "test.jsonl").read_text() == "old" and not kept.exists()
 
 
+def test_settings_that_change_while_they_are_read_do_not_count_as_read(
+    layout: Layout, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "stages.settings.check_files", lambda *given: change(workspace, "seeds: [", "seeds: [9, ")
+    )
+    with pytest.raises(InputError, match=r"params\.yaml: changed while the stage read it"):
+        settings()
+
+
 def test_items_are_counted_by_role_where_there_are_several() -> None:
     assert counted(1234) == "1,234"
     assert counted({"train": 12345, "dev": 7}) == "train 12,345, dev 7"

@@ -15,6 +15,7 @@ from quartet.errors import InputError
 from quartet.files import read_json, read_jsonl, sha256
 from quartet.nbest.formats import NBestFiles, read
 from quartet.recognise import translator_training
+from quartet.recognise.parallel_text import read_parallel
 from quartet.recognise.translation import load_translator
 from quartet.results import read_results
 from stages.nbest import nbest
@@ -160,6 +161,21 @@ def test_a_change_of_the_text_trains_anew(
     with pytest.raises(AssertionError, match="trained once more"):
         translate(NAME)
     assert json.loads((layout.translations(NAME) / MANIFEST).read_text())["test"]["lists"] == 30
+
+
+def test_text_that_changes_meanwhile_is_not_taken(
+    layout: Layout, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(*paths: Path) -> Any:
+        found = read_parallel(*paths)
+        (workspace / "test.en").write_text("\n".join(reversed(toy.parallel(30, 3).target)) + "\n")
+        return found
+
+    change(workspace, "steps: 60", "steps: 2")
+    monkeypatch.setattr("stages.translate.read_parallel", slow)
+    with pytest.raises(InputError, match=r"test\.en: changed while the stage read it"):
+        translate(NAME)
+    assert not layout.translations(NAME).exists()
 
 
 def test_lists_of_a_translator_are_read_where_the_sets_are_elsewhere(layout: Layout, workspace: Path) -> None:

@@ -311,6 +311,7 @@ def test_a_name_has_as_little_of_a_setting_as_tells_it() -> None:
     assert earlier_name("tta", had, now) == "steps=600 tta"
     assert earlier_name("tta", had, {**had, "squad.epochs": "4"}) == "squad.epochs=2 tta"
     assert earlier_name("tta", had, dict.fromkeys(had, "")) == "steps=600 squad.epochs=2 ... tta"
+    assert earlier_name("tta", {"a.b": "9" * 200}, {"a.b": "8"}) == "b=" + "9" * 98
 
 
 def test_an_experiment_that_dvc_runs_in_a_copy_is_not_the_present_state(

@@ -90,6 +90,18 @@ def test_rows_of_the_median_seed_and_of_the_range(small_corpus: Small) -> None:
     assert rows[0].scale.endswith("fine-tuned on 6 examples") and rows[0].ci_low is not None
 
 
+def test_a_split_may_hold_one_example(small_corpus: Small) -> None:
+    hidden, right = GlueExample(0, "i", "j", None), GlueExample(0, "a", "b", "1")
+    pairs = GlueSet("mrpc", [right], {"dev": [right], "test": [hidden]}, 1)
+    point = GridPoint(16, 3e-5, 3)
+    said = {1: {"dev": np.array([1.0]), "test": np.array([0.0])}}
+    run = Evaluation("made-up", "glue", samples=50, seed=1)
+    searched = GridSearchResult(point, {point: {1: 1.0}}, said, {"dev": 0, "test": 0}, 1.0, ("cpu",))
+    add_rows(run, random_model("bilm", small_corpus[0]), "paraphrases", pairs, searched)
+    assert {(row.split, row.metric, row.value, row.n) for row in run.rows} >= {("dev", "accuracy", 1.0, 1)}
+    assert {row.split for row in run.rows} == {"dev"}
+
+
 def test_the_median_seeds_predictions_are_handed_in(tmp_path: Path) -> None:
     written = write_submission(tmp_path, examples(), found())
     assert written == [tmp_path / "MRPC.tsv"]
