@@ -97,14 +97,18 @@ def test_other_weights_and_other_resume_points_train_nothing(
 
 
 def test_a_model_with_another_name_is_not_trained_again(
-    edit: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch
+    edit: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     old, card = weights("tta"), load_card(Layout("tiny").models / "tta")
     trains_nothing(monkeypatch)
     text = Path("params.yaml").read_text().replace("  tta:\n", "  first:\n", 1).replace("[tta]", "[first]")
     Path("params.yaml").write_text(text.replace("ngram-3, tta]", "ngram-3, first]"))
     assert "first" in read_params().models
+    capsys.readouterr()
     pretrain("first")
+    assert [
+        line for line in capsys.readouterr().err.splitlines() if line.startswith("first:") and "tta" in line
+    ]
     assert weights("first") == old
     now = load_card(Layout("tiny").models / "first")
     assert now.name == "first" and now.training == card.training

@@ -18,9 +18,9 @@ from pipeline.stages import REPORT_STAGE
 from pipeline.tracking.mlflow import open_store
 from pipeline.tracking.stage import BETWEEN, START_UP, TELLING, TOTAL
 from quartet.errors import InputError
-from quartet.files import TEMPORARY
+from quartet.files import TEMPORARY, sha256, write_jsonl
 from quartet.report.tables import readme, times
-from quartet.results import Result
+from quartet.results import Result, write_results
 from stages import report
 from tests.imports import ROOT
 from tests.report.rendered import article
@@ -83,6 +83,52 @@ def test_without_durations_of_trainings_their_results_say_it() -> None:
 
 def test_no_rows_have_no_device() -> None:
     assert not computed_on([], MODELS)
+
+
+def test_what_a_stage_noted_of_its_record_becomes_rows(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params, layout = read_params(), Layout("tiny")
+    monkeypatch.setattr(report, "instances", lambda params: [("pretrain", "tta"), ("sts", "tta")])
+    for stage, noted in (
+        ("pretrain", {"name": "train/seed-1", "seconds": 9.5, "device": "cuda (B)", "steps": 60}),
+        ("sts", {"name": "total", "seconds": 2.5}),
+    ):
+        write_results(layout.rows(stage, "tta"), [took("tta", "books", "cpu")])
+        rows = [{**noted, "measures": {"tokens-per-second": 1000.0}}] if "steps" in noted else [noted]
+        content = sha256(layout.rows(stage, "tta"))
+        write_jsonl(layout.timing(stage, "tta"), [{**row, "content": content} for row in rows])
+    trained = replace(took("pretrain", "tta", "cuda (B)", "train/seed-1"), experiment="tiny", value=9.5)
+    assert report.durations(params, layout) == [
+        trained,
+        replace(trained, metric="tokens-per-second", value=1000.0, n=60),
+        replace(took("sts", "tta", NOT_NOTED), experiment="tiny", value=2.5),
+    ]
+
+
+def test_curves_are_those_of_each_model_and_of_each_list(workspace: Path) -> None:
+    params, layout = read_params(), Layout("tiny")
+    for name in params.models:
+        write_text(layout.curve(name), "seed,step,loss\n1,15,6.5\n1,30,5.25\n")
+    head = "list,split,system,weight,value\n"
+    for name in params.evaluate["rerank"]:
+        write_text(layout.wer_curve(name), f"{head}speech,dev,{name},0.0,30.5\nspeech,test,{name},0.5,20.0\n")
+    training, weights = report.curves(params, layout)
+    assert training == {name: [(15.0, 6.5), (30.0, 5.25)] for name in params.models}
+    assert weights == {
+        ("speech", split, name): [point]
+        for name in params.evaluate["rerank"]
+        for split, point in (("dev", (0.0, 30.5)), ("test", (0.5, 20.0)))
+    }
+    layout.curve("tta").unlink()
+    with pytest.raises(InputError, match=r"tta\.csv: no such file"):
+        report.curves(params, layout)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file into a folder that may be new."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
 
 
 @pytest.fixture
