@@ -228,20 +228,20 @@ def instances(params: Params) -> list[tuple[str, str]]:
     return [(stage, variant) for stage in STAGES for variant in dvc_yaml.variants(params, stage)]
 
 
-def record(params: Params, stage: str, variant: str, layout: Layout | None = None) -> Path:
+def record(params: Params, stage: str, variant: str) -> Path:
     """The file that says what a stage instance made."""
-    layout = layout or Layout(params.experiment)
+    layout = Layout(params.experiment)
     place = STAGES[stage].record
     return layout.rows(stage, variant) if place is None else place(layout, params, variant)
 
 
-def results(params: Params, layout: Layout | None = None) -> list[Result]:
+def results(params: Params) -> list[Result]:
     """What results.jsonl holds: the rows of every stage that leaves some, the same in each run.
 
     Raises:
         InputError: a file is absent or malformed.
     """
-    layout = layout or Layout(params.experiment)
+    layout = Layout(params.experiment)
     return [
         row
         for stage, variant in instances(params)

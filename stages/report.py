@@ -42,7 +42,7 @@ def report() -> None:
     """Write reports/<experiment>/."""
     params = load()
     layout = Layout(params.experiment)
-    found = results(params, layout)
+    found = results(params)
     with stage_run(params, "report"):
         write_whole(params, layout, found)
     write_json(layout.reported, {"results": sha256(layout.results)})
