@@ -27,7 +27,7 @@ from quartet.text.tokenizer import TextTokenizer
 
 
 def ngram(name: str) -> None:
-    """Put the model `name` into artifacts/<experiment>/ngrams/<name>, and write its rows."""
+    """Put the model `name` into artifacts/<experiment>/models/<name>, and write its rows."""
     with evaluation("ngram", name, table="perplexity") as run:
         params, layout = run.params, run.layout
         settings = entry(params.ngrams, name, "ngrams")
