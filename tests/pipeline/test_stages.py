@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline import dvc_yaml
 from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.settings import read_params
@@ -14,6 +15,7 @@ from pipeline.tracking.stage import timings
 from quartet.errors import InputError
 from quartet.files import sha256, write_json
 from quartet.results import EvaluatedSystem, Measure, Result, write_results
+from tests.imports import ROOT
 from tests.named import named
 
 
@@ -84,3 +86,19 @@ def test_a_missing_file_of_rows_is_named(workspace: Path) -> None:
     write_all(params).rows("sts", "tta").unlink()
     with pytest.raises(InputError, match=r"artifacts/tiny/rows/sts/tta\.jsonl: no such file"):
         results(params)
+
+
+def test_mlflow_keeps_every_curve_prediction_and_map_of_attention() -> None:
+    params = read_params(ROOT / "presets" / "small.yaml")
+    layout = Layout(params.experiment)
+    folders = [layout.artifacts / name for name in ("curves", "glue", "predictions", "attention")]
+    made = {path for path in dvc_yaml.outputs(params) if any(map(path.is_relative_to, folders))}
+    kept = {
+        path
+        for stage, variant in instances(params)
+        if (of := STAGES[stage].files)
+        for path in of(layout, variant)
+        if any(map(path.is_relative_to, folders))
+    }
+    assert {path.relative_to(layout.artifacts).parts[0] for path in made} == {path.name for path in folders}
+    assert kept == made - {layout.catalogue(layout.all_attention)}

@@ -12,7 +12,7 @@ from pipeline.layout import MANIFEST, TOKENIZER, Layout
 from pipeline.scorers import scorers
 from pipeline.settings import read_params
 from quartet.errors import InputError
-from quartet.files import read_json, sha256, write_jsonl
+from quartet.files import read_json, read_jsonl, sha256, write_jsonl
 from quartet.ngram.card import ARPA
 from quartet.ngram.score import NgramLM
 from quartet.results import read_results
@@ -79,6 +79,8 @@ def test_a_model_is_estimated_measured_and_opened_by_its_name(layout: Layout) ->
     sentences = [sentence for document in documents(12, 1) for sentence in document.sentences]
     assert manifest["corpus_words"] == sum(len(sentence.split()) for sentence in sentences)
     assert manifest["counted"]["sentences"] == len(sentences)
+    noted = {row["name"]: row for _, row in read_jsonl(layout.timing("ngram", "words-3"))}
+    assert noted["estimate"]["tokens"] == manifest["counted"]["tokens"]
     ((model, _),) = scorers(read_params(), "words-3")
     assert isinstance(model, NgramLM)
     assert (model.name, model.seed) == ("words-3", 1)

@@ -73,6 +73,8 @@ def test_lists_and_their_provenance(layout: Layout, workspace: Path) -> None:
         assert said["hypotheses"] == sum(len(one.hypotheses) for one in lists)
         assert said["hypotheses"] + said["merged_hypotheses"] + said["unended_hypotheses"] == count * 4
         assert said["source"]["list"] == f"{split}-clean"
+        noted = {row["name"]: row for _, row in read_jsonl(layout.timing("recognise", NAME))}
+        assert noted[f"search/{split}"]["utterances"] == count
     assert manifest["dev"]["source"]["audio_sha256"] != manifest["test"]["source"]["audio_sha256"]
     assert manifest["model"]["source"] == "whisper"
     assert len(manifest["model"]["sha256"]) == 64

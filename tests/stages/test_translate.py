@@ -108,8 +108,9 @@ def test_lists_and_their_provenance(layout: Layout, workspace: Path, monkeypatch
         patch.setattr("pipeline.tracking.stage.hardware", lambda: "another processor")
         translate(NAME)
         assert outputs(layout) == first
-        computed_on = {row["name"]: row["device"] for _, row in read_jsonl(layout.timing("translate", NAME))}
-        assert computed_on["search/dev"] == "another processor" != computed_on["train"]
+        noted = {row["name"]: row for _, row in read_jsonl(layout.timing("translate", NAME))}
+        assert noted["search/dev"]["device"] == "another processor" != noted["train"]["device"]
+        assert (noted["search/dev"]["sentences"], noted["search/test"]["sentences"]) == (len(toy.DEV), 30)
         change(workspace, "beam: {size: 4", "beam: {size: 2")
         translate(NAME)  # another search needs no other training
     assert read_json(folder / MANIFEST)["weights"] == manifest["weights"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from pytorch_lightning.callbacks import ModelSummary
 
 from quartet.config.training import TrainingConfig
 from quartet.errors import InputError
@@ -17,7 +20,7 @@ from quartet.training.callbacks import Progress, ResumePoint
 from quartet.training.fit import TrainedNetwork, fit
 from quartet.training.from_bert import fill
 from quartet.training.optim import build_optimiser, schedule
-from quartet.training.trainer import set_precision
+from quartet.training.trainer import quiet_trainer, set_precision
 from tests.bert import save_bert
 from tests.models.shapes import KINDS, small
 from tests.small_corpus import corpus_of
@@ -162,6 +165,21 @@ def test_products_are_tf32_where_it_is_asked_for_alone() -> None:
         set_precision("tf32", "cuda")
         set_precision(precision, "cuda")
         assert not products.allow_tf32
+
+
+def test_a_trainer_says_shows_and_keeps_nothing_by_itself() -> None:
+    training = TrainingConfig(steps=7, batch_size=4, learning_rate=1e-3, validate_every=7, clip=0.5)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        trainer = quiet_trainer("cpu", training)
+        for module in ("pytorch_lightning.trainer.data", "torch.utils.data.dataloader", "elsewhere"):
+            warnings.warn_explicit(module, UserWarning, "file", 1, module)
+    assert [str(one.message) for one in heard] == ["elsewhere"]
+    assert (trainer.max_steps, trainer.gradient_clip_val) == (7, 0.5)
+    assert (trainer.loggers, trainer.checkpoint_callbacks, trainer.progress_bar_callback) == ([], [], None)
+    assert not [one for one in trainer.callbacks if isinstance(one, ModelSummary)]  # type: ignore[attr-defined]
+    for name in ("pytorch_lightning.utilities.rank_zero", "lightning_fabric.plugins"):
+        assert not logging.getLogger(name).isEnabledFor(logging.WARNING)
 
 
 def test_the_best_weights_are_kept(small_corpus: Small, tmp_path: Path) -> None:

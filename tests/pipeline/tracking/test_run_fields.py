@@ -11,7 +11,7 @@ import pytest
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params
 from pipeline.settings import read_params
-from pipeline.tracking.run_fields import inputs, metric_name
+from pipeline.tracking.run_fields import ArtifactInput, in_words, inputs, metric_name
 from quartet.files import sha256, write_json
 from quartet.results import Result
 
@@ -97,3 +97,16 @@ def test_a_set_that_is_not_there_is_not_read(params: Params, absent: str) -> Non
         write_json(layout.task(params.tasks[name].kind, name) / MANIFEST, {"available": name != absent})
     found = [each.name for each in inputs(params, layout, "sts", "tta")]
     assert found == [name for name in ("lee", "stsb") if name != absent]
+
+
+def test_what_was_read_is_counted() -> None:
+    counts: dict[str, dict[str, Any]] = {
+        "lee": {"items": 1225, "sha256": "abc"},
+        "stsb": {"items": {"dev": 1500, "test": 1379}},
+        "speech dev": {"hypotheses": 7488, "lists": 150, "refused": 2},
+    }
+    found = [ArtifactInput(name, "all", "abc", Path(), own) for name, own in counts.items()]
+    assert in_words(found) == (
+        "lee (1,225 items), stsb (2,879 items), speech dev (150 lists, 7,488 hypotheses)"
+    )
+    assert in_words([]) == ""
