@@ -51,17 +51,22 @@ def sts_files() -> dict[str, dict[str, str]]:
     return {**years, "stsb": {"dev.csv": csv, "test.csv": csv}, "sick": {"test.txt": sick}}
 
 
+def save_models(small_corpus: Small, **changes: Any) -> None:
+    """The seeds of a small model."""
+    for seed in SEEDS:
+        model = random_model("segabert", small_corpus[0], dim=8 * (seed - 9), heads=1, **changes)
+        folder = Layout("made-up").models / "segabert" / ("" if seed == SEEDS[0] else f"seed-{seed}")
+        folder.mkdir(parents=True, exist_ok=True)
+        model.card = type(model.card)(**{**vars(model.card), "seed": seed})
+        save(model, folder)
+
+
 @pytest.fixture
 def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small) -> Any:
     """Two seeds of a small model, two sets of entailment to learn from, one of them absent, and the seven of STS."""
     monkeypatch.chdir(tmp_path)
     layout = Layout("made-up")
-    for seed in SEEDS:
-        model = random_model("segabert", small_corpus[0], dim=8 * (seed - 9), heads=1)
-        folder = layout.models / "segabert" / ("" if seed == SEEDS[0] else f"seed-{seed}")
-        folder.mkdir(parents=True, exist_ok=True)
-        model.card = type(model.card)(**{**vars(model.card), "seed": seed})
-        save(model, folder)
+    save_models(small_corpus)
     files = {
         "snli": {"train.jsonl": nli_lines(48, 1), "dev.jsonl": nli_lines(30, 2)},
         "hans": {"test.txt": "the miller\tthe miller\t0\na letter\tthe river\t1\n"},
@@ -145,6 +150,17 @@ def test_what_was_tuned_is_not_tuned_again(params: Any, monkeypatch: pytest.Monk
     stage.nli("segabert")
     assert len(list(folder.iterdir())) == 1
     assert not set(kept) & {path.name for path in folder.iterdir()}
+
+
+def test_another_model_is_tuned_again(params: Any, small_corpus: Small) -> None:
+    params.nli = NliSettings(**{**vars(params.nli), "random_control": False})
+    folder = Layout("made-up").resume("nli/segabert", 12)
+    stage.nli("segabert")
+    (first,) = folder.iterdir()
+    save_models(small_corpus, init_std=0.2)
+    stage.nli("segabert")
+    (second,) = folder.iterdir()
+    assert first != second
 
 
 def test_without_one_of_the_seven_there_is_no_average(params: Any) -> None:

@@ -21,6 +21,7 @@ from quartet.config.finetuning import RaceSettings, SquadSettings
 from quartet.config.text import Source
 from quartet.errors import InputError
 from quartet.files import read_json, write_json
+from quartet.models.checkpoint import load_card
 from quartet.results import read_results
 from quartet.tasks.attention.maps import read_article
 from quartet.tasks.race.data import LETTERS
@@ -167,6 +168,28 @@ def test_a_changed_setting_tunes_again_and_old_weights_go(params: Any) -> None:
     assert len(before) == 2
     assert len(after) == 1
     assert not before & after
+
+
+@pytest.mark.parametrize("stage", ["squad", "race"])
+def test_another_model_and_another_segmentation_tune_again(
+    params: Any, stage: str, small_corpus: Small
+) -> None:
+    """Kept weights are of the model as it was, and of windows that lay otherwise."""
+
+    def kept() -> set[Path]:
+        getattr(getattr(stages, stage), stage)("segabert")
+        return set(LAYOUT.artifacts.glob(f"resume/{stage}/**/*.safetensors"))
+
+    params.squad, params.race = (replace(one, positions=("paper",)) for one in (params.squad, params.race))
+    first = kept()
+    params.segmentation.curated = False
+    second = kept()
+    other = random_model("segabert", small_corpus[0], max_length=40, init_std=0.2)
+    other.card = replace(other.card, encoding=load_card(LAYOUT.models / "segabert").encoding)
+    save(other, LAYOUT.models / "segabert")
+    third = kept()
+    assert first and len({len(each) for each in (first, second, third)}) == 1
+    assert len(first | second | third) == 3 * len(first)
 
 
 def test_race_leaves_rows_of_each_level(params: Any) -> None:

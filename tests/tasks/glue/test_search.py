@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -139,7 +140,9 @@ def test_a_killed_search_goes_on(
     assert len(trained) == 5, "what was read after 1 and 2 epochs does for 2"
 
 
-def test_a_fingerprint_tells_apart_what_decides_a_training(small_corpus: Small) -> None:
+def test_a_fingerprint_tells_apart_what_decides_a_training(
+    small_corpus: Small, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model, examples = model_of(small_corpus, "segabert"), toy()
     same = fingerprint(model, examples, GlueProtocol(seeds=(1,)))
     assert same == fingerprint(model, toy(), GlueProtocol(seeds=(2, 3), own_schedule=True))
@@ -151,7 +154,13 @@ def test_a_fingerprint_tells_apart_what_decides_a_training(small_corpus: Small) 
         fingerprint(model, examples, GlueProtocol(seeds=(1,), warmup=0.5)),
         fingerprint(model, examples, GlueProtocol(seeds=(1,), max_length=20)),
     ]
-    assert len({same, *others}) == 6
+    for split in ("train", "dev"):  # other texts with the same labels
+        changed = {"train": examples.train, **examples.others}
+        changed[split] = [*changed[split][:-1], dataclasses.replace(changed[split][-1], first="another text")]
+        others.append(fingerprint(model, glue_set("rte", changed, 0), GlueProtocol(seeds=(1,))))
+    monkeypatch.setattr(glue_search, "tuning_code", lambda *modules: "another")
+    others.append(fingerprint(model, examples, GlueProtocol(seeds=(1,))))
+    assert len({same, *others}) == 9
 
 
 def test_what_cannot_be_tuned_is_named(small_corpus: Small, tmp_path: Path) -> None:
