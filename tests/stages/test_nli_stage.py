@@ -131,6 +131,7 @@ def test_every_system_has_every_row_and_the_average_of_the_seven(params: Any) ->
         values = {row.dataset: row.value for row in found if (row.system, row.seed) == (system, 11)}
         assert values[AVERAGE] == pytest.approx(sum(values[name] for name in SEVEN) / 7)
     assert {row.n for row in found if row.dataset == "sts14"} == {12}, "all sub-tasks at once"
+    assert {row.device for row in found} == {"cpu"}
     scales = {row.system: row.scale for row in found}
     assert "tuned on 32 of 48 pairs of snli (epochs: 1)" in scales["segabert"]
     assert "0 steps" in scales["segabert/random"]

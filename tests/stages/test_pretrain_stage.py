@@ -6,13 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import safetensors.numpy
 
 from pipeline.layout import Layout
 from pipeline.settings import read_params
+from pipeline.tracking.mlflow import open_store
 from quartet.errors import InputError
-from quartet.files import sha256
+from quartet.files import read_json, read_jsonl, sha256
 from quartet.models.checkpoint import load_card
 from quartet.results import read_results
+from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.training.pretraining import Pretraining
 from stages.download import download
 from stages.encode import encode
@@ -74,6 +77,42 @@ def trains_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("trains")
 
     monkeypatch.setattr(Pretraining, "fit", fit)
+
+
+def test_a_finished_training_leaves_its_card_and_rows_and_nothing_to_resume(
+    edit: Callable[[str, str], None],
+) -> None:
+    layout = Layout("tiny")
+    (kept,) = layout.resume("tta", 1).iterdir()
+    assert sorted(path.name for path in kept.iterdir()) == ["curve.json", "model"]
+    card = load_card(layout.models / "tta")
+    segmented = [row for _, row in read_jsonl(layout.segments("wikipedia-sample") / "train.jsonl")]
+    sentences = [
+        sentence
+        for row in segmented
+        for paragraph in row["paragraphs"]
+        for sentence in paragraph["sentences"]
+    ]
+    assert card.corpus_words == sum(len(sentence.split()) for sentence in sentences)
+    origin = EncodedCorpus.open(layout.encoded("wikipedia-sample", "wordpiece-1k"), "valid").origin
+    assert origin is not None and card.encoding == origin.sha256
+    points = [line.split(",") for line in layout.curve("tta").read_text().splitlines()[1:]]
+    losses = {int(step): float(loss) for _, step, loss in points}
+    assert card.best_step == min(losses, key=lambda step: losses[step]) < max(losses) == card.steps == 4
+    rows = {row.metric: row for row in read_results(layout.rows("pretrain", "tta"))}
+    numbers = safetensors.numpy.load_file(layout.models / "tta" / "model.safetensors").values()
+    assert rows["parameters"].value == sum(each.size for each in numbers)
+    assert rows["loss"].value == pytest.approx(losses[4], abs=1e-6)
+    record = read_json(kept / "curve.json")
+    assert (rows["loss"].n, rows["tokens"].value) == (record["targets"], record["tokens"])
+    assert 0 < record["targets"] < record["tokens"], "of 4 sentences, and of 4 times as many"
+    store = open_store("tiny")
+    run, *_ = store.client.search_runs([store.experiment])
+    assert (run.info.run_name, run.data.metrics["tokens_cut"]) == ("pretrain/tta", record["cut"])
+    assert {(row.dataset, row.split, row.seed) for row in rows.values()} == {("wikipedia-sample", "valid", 1)}
+    edit("learning_rate: 1e-1", "learning_rate: 1e-2")
+    pretrain("tta")
+    assert kept not in layout.resume("tta", 1).iterdir(), "nothing asks for it any more"
 
 
 def test_other_weights_and_other_resume_points_train_nothing(

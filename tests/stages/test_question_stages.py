@@ -208,6 +208,8 @@ def test_race_leaves_rows_of_each_level(params: Any) -> None:
         ("race", "dev", "passage-read"): 14,
         ("race", "test", "passage-read"): 5,
     }
+    assert {row.device for row in found.values()} == {"cpu"}
+    assert all("tuned on 20 questions of race" in row.scale for row in found.values())
     assert 0 < found["race", "dev", "passage-read"].value <= 1
     letters = read_json(LAYOUT.predictions("race", "segabert") / "race.dev.released.seed-11.json")
     assert len(letters) == 14
@@ -236,6 +238,8 @@ def test_attention_leaves_shares_and_maps(params: Any) -> None:
     stages.attention.attention("segabert")
     found = read_results(LAYOUT.rows("attention", "segabert"))
     assert {row.system for row in found} == {"segabert/layer-1", "segabert/layer-2", "segabert/uniform"}
+    scale = load_card(LAYOUT.models / "segabert").scale
+    assert {(row.device, row.scale, row.seed) for row in found} == {("cpu", scale, 11)}
     assert {row.metric for row in found} == {"own-sentence", "own-paragraph", "itself", "before", "specials"}
     assert {row.ci_low for row in found} == {None}, "too few documents"
     article = read_article(LAYOUT.attention("segabert"))

@@ -126,7 +126,9 @@ class World:
     def run(self, stage: str, *arguments: str) -> list[Result]:
         """The rows that a stage leaves."""
         self.start(stage, *arguments)
-        return read_results(LAYOUT.rows(stage.replace("_", "-"), "-".join(arguments)))
+        found = read_results(LAYOUT.rows(stage.replace("_", "-"), "-".join(arguments)))
+        assert {row.device for row in found} <= {"cpu"}, "and not what stands beside it"
+        return found
 
     def moved(
         self, run: Callable[[], Any], base: Mapping[str, Any], changes: Mapping[str, Any]
