@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+import runpy
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import pipeline.code
+import pipeline.run
 import pipeline.settings
 from pipeline import dvc_yaml
 from pipeline.layout import REPORT, Layout
@@ -38,6 +41,17 @@ def test_a_stage_names_the_digest_of_its_script_and_no_module(stage: str) -> Non
     assert set(params) <= {SETTINGS}
     assert ("params.yaml" in definition.get("deps", [])) == (stage == "settings")
     assert not [path for path in definition.get("deps", []) if path.startswith(("stages", "pipeline", "src"))]
+
+
+@pytest.mark.parametrize("stage", sorted(set(DEFINITIONS) - {"code"}))
+@pytest.mark.filterwarnings("ignore:.*found in sys.modules")
+def test_a_stages_command_calls_what_takes_its_arguments(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[Callable[..., None]] = []
+    monkeypatch.setattr(pipeline.run, "main", called.append)
+    _, _, module, *arguments = DEFINITIONS[stage]["cmd"].split()
+    runpy.run_module(module, run_name="__main__")
+    (function,) = called
+    inspect.signature(function).bind(*arguments)
 
 
 def resolved_with(preset: str, folder: Path) -> Iterator[dict[str, Any]]:
