@@ -93,9 +93,9 @@ def score_all(
 
 
 def _code(model: TextScorer) -> str:
-    """A name for the code that makes the scores; of a class that is not Quartet's, for what is around it."""
-    module = type(model).__module__
-    return code.fingerprint(__name__, *([module] if code.module_file(module) else []))
+    """A name for the code that makes the scores: of classes that are not Quartet's only what they inherit from it."""
+    modules = {kind.__module__ for kind in type(model).__mro__}
+    return code.fingerprint(__name__, *sorted(filter(code.module_file, modules)))
 
 
 Scorer = TypeVar("Scorer", bound=TextScorer)
