@@ -32,7 +32,7 @@ def parse(text: str, path: str | Path, line: int | None = None) -> Any:
     except json.JSONDecodeError as error:
         where = f"{path}:{error.lineno if line is None else line}:{error.colno}"
         lines = line is None and error.msg == "Extra data"
-        remedy = "a file with one object a line is of the format jsonl" if lines else ""
+        remedy = "a file with one object a line is of the format jsonl or hyporadise" if lines else ""
         raise InputError(where, f"not valid JSON ({error.msg})", remedy) from error
     except (ValueError, RecursionError) as error:  # thousands of digits, thousands of open brackets
         raise InputError(path if line is None else f"{path}:{line}", f"not usable JSON ({error})") from error
