@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+import tracemalloc
 from typing import Literal
 
 import numpy as np
@@ -73,6 +74,21 @@ def test_the_positions_of_sentences_are_those_of_framed_rows(small_corpus: Small
     again = collate(rows, tokenizer.pad_id, batch.ids_BT.shape[1])
     assert torch.equal(batch.ids_BT, again.ids_BT)
     assert torch.equal(batch.positions_BTP, again.positions_BTP)
+
+
+def test_positions_are_kept_only_of_the_lengths_that_occur(small_corpus: Small) -> None:
+    """One sentence as long as an input may be does not ask for the square of its length."""
+    longest = 4096
+    corpus = corpus_of([[[[20] * 5, [20] * longest]]])
+    tracemalloc.start()
+    source = SentenceSource(
+        corpus, small_corpus[0], max_length=longest, batch_size=1, seed=None, batch_by="sentences"
+    )
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100 * longest * len(POSITIONS)
+    widths = {source.batch(step).positions_BTP.shape[1] for step in range(source.steps_per_epoch)}
+    assert widths == {7, longest}
 
 
 def test_segment_indices_restart_where_they_should(small_corpus: Small) -> None:

@@ -59,15 +59,15 @@ class SentenceSource:
         self.lengths = np.minimum(np.diff(corpus.sentence_offsets), self.room)
         self.cut = int((np.diff(corpus.sentence_offsets) - self.lengths).sum())
         self._shapes = BatchShapes.of(self.lengths + 2, batch_size) if batch_by == "tokens" else None
-        inputs = {
-            length: indices(framed(sentence_row(np.zeros(length)), tokenizer.bos_id, tokenizer.eos_id))
-            for length in np.unique(self.lengths).tolist()
-        }
-        #: of an input of each length, by its number of own tokens; zeros stand behind it
-        longest = int(self.lengths.max(initial=0))
-        self._positions_LTP = np.zeros((longest + 1, self.room + 2, len(POSITIONS)), dtype=np.int64)
-        for length, positions_TP in inputs.items():
-            self._positions_LTP[length, : length + 2] = positions_TP
+        distinct = np.unique(self.lengths)
+        inputs = [
+            indices(framed(sentence_row(np.zeros(length)), tokenizer.bos_id, tokenizer.eos_id))
+            for length in distinct.tolist()
+        ]
+        #: of an input of each length that occurs, one after another; where they start, by the number of own tokens
+        self._positions_NP = np.concatenate([np.zeros((0, len(POSITIONS)), dtype=np.int64), *inputs])
+        self._starts_L = np.zeros(int(self.lengths.max(initial=0)) + 1, dtype=np.int64)
+        self._starts_L[distinct] = np.cumsum([0, *map(len, inputs)])[:-1]
         self._epoch = -1
         self._batches: list[tuple[NDArray[np.int64], int]] = []
 
@@ -99,7 +99,9 @@ class SentenceSource:
         ids_BT[own_BT] = self.corpus.ids.take((first_B1 + column_T - 1)[own_BT])
         np.put_along_axis(ids_BT, lengths_B1 + 1, self.tokenizer.eos_id, axis=1)
         real_BT = column_T <= lengths_B1 + 1
-        positions_BTP = self._positions_LTP[lengths_B1[:, 0], :width]
+        positions_BTP = np.zeros((*real_BT.shape, len(POSITIONS)), dtype=np.int64)
+        at_N = (self._starts_L[lengths_B1] + column_T)[real_BT]
+        positions_BTP[real_BT] = self._positions_NP.take(at_N, axis=0)
         return Batch(
             torch.from_numpy(ids_BT), torch.from_numpy(positions_BTP), torch.from_numpy(real_BT), kind=kind
         )
