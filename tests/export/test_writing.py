@@ -158,6 +158,18 @@ def emptied(path: Path) -> None:
     path.write_bytes(b"")
 
 
+@pytest.mark.parametrize(
+    ("form", "remedy"), [("onnx", "versions"), ("onnx-int8", "rounds less"), ("fp16", "rounds less")]
+)
+def test_an_export_that_is_too_far_off_says_what_helps(
+    form: Form, remedy: str, trained: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another version of onnx does not help where eight bits are too few."""
+    monkeypatch.setattr(writing, "OTHER", 0.0)
+    with pytest.raises(InputError, match=rf"nats off.*{remedy}"):
+        export(trained["tta"], tmp_path / "out", form)
+
+
 def shortened(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-20])
 

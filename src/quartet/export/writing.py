@@ -29,7 +29,7 @@ from quartet.scoring.language_model import LanguageModel, load
 ARITHMETICS: dict[Form, type[Arithmetic]] = {"onnx": Float32, "onnx-int8": Int8}
 #: Nats by which a graph in single precision may be off at a token.
 TOLERANCE = 1e-3
-#: Nats per token, in the mean, that no rounding explains: such a graph asks another output than the model does.
+#: Nats per token, in the mean, that an export may be off: one beyond rounds too much, or its graph asks another output.
 OTHER = 0.25
 #: Seed of the made-up texts that model and export are compared on, and how many there are of each length.
 SEED, REPEATS = 1, 2
@@ -116,7 +116,7 @@ def _difference(model: LanguageModel, exported: LanguageModel | ExportedLM, form
     """How far the log-probabilities of made-up texts are apart; an MLM reads them intact, as its graph does.
 
     Raises:
-        InputError: they are further apart than rounding explains.
+        InputError: they are further apart than rounding explains, or rounding costs too much.
     """
     texts = made_up(model)
     ours, theirs = (np.concatenate(one.token_logprobs(texts, masked=False)) for one in (model, exported))
@@ -127,7 +127,9 @@ def _difference(model: LanguageModel, exported: LanguageModel | ExportedLM, form
         raise InputError(
             model.name,
             f"its export is up to {found.largest:g} nats off at a token, {found.mean:g} in the mean",
-            "install the versions of onnx and onnxruntime that Quartet was tested with",
+            "install the versions of onnx and onnxruntime that Quartet was tested with"
+            if form == "onnx"
+            else "take onnx, which rounds less, or the model itself",
         )
     return found
 
