@@ -7,7 +7,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import lightning_fabric.accelerators.cuda
 import pytest
+import pytorch_lightning.accelerators.cuda
 import torch
 from pytorch_lightning.callbacks import ModelSummary
 
@@ -109,7 +111,9 @@ def test_a_training_does_nothing_that_is_not_asked_for(
     small_corpus: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Lightning by itself takes a GPU where there is one, keeps checkpoints and logs, and draws a bar."""
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    for module in (lightning_fabric.accelerators.cuda, pytorch_lightning.accelerators.cuda):
+        monkeypatch.setattr(module.CUDAAccelerator, "is_available", lambda: True)
+        monkeypatch.setattr(module.CUDAAccelerator, "auto_device_count", lambda: 1)
     monkeypatch.setattr(torch.nn.Module, "compile", lambda module, **options: pytest.fail("it compiles"))
     monkeypatch.chdir(tmp_path)
     trained = train(small_corpus, "tta", tmp_path / "resume.ckpt", steps=2, validate_every=2)
