@@ -59,18 +59,10 @@ class Loader(yaml.CSafeLoader):  # type: ignore[misc]
 Loader.add_constructor("tag:yaml.org,2002:int", Loader.construct_int)
 
 
-def as_dvc_has_it() -> None:
-    """Let the loader tell numbers and truth values as the parser of DVC does."""
-    from ruamel.yaml.resolver import implicit_resolvers
-
-    Loader.yaml_implicit_resolvers.clear()
-    for versions, tag, pattern, first in implicit_resolvers:
-        for letter in first if (1, 2) in versions else ():
-            Loader.yaml_implicit_resolvers.setdefault(letter, []).append((tag, pattern))
-
-
 class Dumper(yaml.CSafeDumper):  # type: ignore[misc]
-    """Of mappings and texts of any class, each in full."""
+    """Of mappings and texts of any class, each in full; texts that YAML 1.2 takes for something else are quoted."""
+
+    yaml_implicit_resolvers = Loader.yaml_implicit_resolvers
 
     def ignore_aliases(self, _: object) -> bool:
         return True
@@ -79,6 +71,16 @@ class Dumper(yaml.CSafeDumper):  # type: ignore[misc]
 Dumper.add_multi_representer(dict, lambda dumper, data: dumper.represent_dict(data.items()))
 Dumper.add_multi_representer(list, lambda dumper, data: dumper.represent_list(data))
 Dumper.add_multi_representer(str, lambda dumper, data: dumper.represent_str(str(data)))
+
+
+def as_dvc_has_it() -> None:
+    """Let both tell numbers and truth values as the parser of DVC does."""
+    from ruamel.yaml.resolver import implicit_resolvers
+
+    Loader.yaml_implicit_resolvers.clear()
+    for versions, tag, pattern, first in implicit_resolvers:
+        for letter in first if (1, 2) in versions else ():
+            Loader.yaml_implicit_resolvers.setdefault(letter, []).append((tag, pattern))
 
 
 def _parsed(path: str, fs: Any) -> Any:

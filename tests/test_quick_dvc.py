@@ -13,7 +13,8 @@ from tests.imports import ROOT
 
 #: Where YAML 1.1 and 1.2 differ, or parsers might.
 VALUES = """
-{a: on, b: no, c: y, d: true, e: 1e-3, f: 1.0e-05, g: 1e-05, h: .5, i: 0o17, j: 0x1f, k: 1_000, l: 1:30, m: ~, n: }
+{a: on, b: no, c: y, d: true, e: 1e-3, f: 1.0e-05, g: 1e-05, h: .5, i: 0o17, j: 0x1f, k: 1_000, l: 1:30, m: ~, n: ,
+ o: "83e3637774283167", p: "1234567890123456", q: "0o17", r: "true", s: "on", t: ".5"}
 """
 
 
