@@ -43,7 +43,8 @@ help:  ## this list
 setup: $(STAMP)  ## the environment in .venv, every version pinned
 
 # Whoever comes second waits for the first, and then finds nothing left to do. pip would compile one module after the
-# other, 22,000 of them: all cores do it, but for other packages' own tests.
+# other, 22,000 of them: all cores do it, but for other packages' own tests. DVC would use ruamel.yaml.clib wherever an
+# earlier version left it, and with that parser DVC cannot read the params.yaml that `dvc exp run -S` writes.
 $(STAMP): requirements.txt pyproject.toml
 	@mkdir -p $(VENV)
 	@exec 9> $(VENV)/.lock; flock 9; \
@@ -60,6 +61,7 @@ $(STAMP): requirements.txt pyproject.toml
 		$(BIN)/python -m pip install -qq --no-compile --index-url "$(TORCH_INDEX)" "$$(grep -E '^torch==' requirements.txt)"; fi; \
 	echo "installing requirements.txt into $(VENV) (a few minutes the first time)"; \
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile -r requirements.txt; \
+	$(BIN)/python -m pip uninstall -qq --yes ruamel.yaml.clib 2>/dev/null; \
 	$(BIN)/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable .; \
 	$(BIN)/python -m compileall -qq -j 0 -x 'site-packages/.*/tests?/' $(VENV)/lib || true; \
 	touch $@
