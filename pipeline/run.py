@@ -14,7 +14,7 @@ from pathlib import Path
 from quartet.config.training import TrainerSettings
 from quartet.errors import USER_ERROR, InputError, system_error
 from quartet.hardware.memory import keep_freed_memory
-from quartet.hardware.processor import describe_processor, model_name
+from quartet.hardware.processor import describe_processor, model_name, set_kind
 from quartet.user_files import flushed_stdout
 
 #: OpenMP's variable: whoever runs several processes side by side says by it how many threads each may have.
@@ -52,6 +52,7 @@ def main(function: Callable[..., None], arguments: list[str] | None = None) -> N
     except TypeError:
         sys.exit(_complain(f"{stage}: the arguments are {taken}, not {' '.join(given) or 'none'}"))
     try:
+        set_kind()
         with flushed_stdout():
             function(*given)
     except InputError as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from quartet.hardware.processor import KINDS, PROCESSOR, processor_kind
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.small_corpus import encode_small
@@ -103,3 +104,13 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def small_corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[TextTokenizer, dict[str, EncodedCorpus]]:
     """A tokenizer, and the splits train, valid and test of a few encoded documents."""
     return encode_small(tmp_path_factory.mktemp("corpus"))
+
+
+@pytest.fixture(params=list(KINDS))
+def processor(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A test for each kind of processor: what Quartet chooses by the kind, with the instructions that this one has."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(PROCESSOR, request.param)
+        processor_kind.cache_clear()
+        yield request.param
+    processor_kind.cache_clear()

@@ -30,7 +30,7 @@ from benchmarks.peers.models import DEMANDED, SHAPES
 from benchmarks.peers.setup import LENGTHS, BenchmarkSetup
 from quartet.errors import InputError, user_errors
 from quartet.hardware.memory import keep_freed_memory
-from quartet.kernels.linear import has_bfloat16
+from quartet.hardware.processor import processor_kind
 from quartet.scoring.device import check_device
 from quartet.text.documents import SentencesOf
 from quartet.text.plain import lines_of
@@ -305,7 +305,7 @@ def _sentences(path: Path) -> list[str]:
 def _precisions(device: str) -> list[TrainingPrecisionName]:
     """fp32, and bf16 where the device computes with it and does not only imitate it."""
     on_gpu = device.startswith("cuda")
-    has = torch.cuda.is_bf16_supported(including_emulation=False) if on_gpu else has_bfloat16()
+    has = torch.cuda.is_bf16_supported(including_emulation=False) if on_gpu else processor_kind().has_bfloat16
     return [TrainingPrecisionName.fp32, TrainingPrecisionName.bf16] if has else [TrainingPrecisionName.fp32]
 
 

@@ -6,6 +6,7 @@ before they are called.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
 
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
     from quartet.scoring.engine import TextScorer
 
 __version__ = "0.1.0"
+
+if os.environ.get(
+    "QUARTET_PROCESSOR"
+):  # before NumPy and PyTorch are imported below, which read what is set here
+    from quartet.hardware.processor import lower_instructions
+
+    lower_instructions(os.environ)
 
 
 def load(

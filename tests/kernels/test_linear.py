@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import platform
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from quartet.kernels import linear as module
+from quartet.hardware.processor import KINDS, detected_kind
 from quartet.kernels.linear import (
     Linear,
     has_onednn,
@@ -23,20 +24,16 @@ from quartet.kernels.linear import (
 SHAPES = [(1,), (24,), (3, 7), (0,), (2, 0)]
 
 
-@pytest.fixture(params=["Intel", "others with AVX-512", "others"])
-def maker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The ways of Intel's processors and of others', on whichever this one is."""
-    kind = str(request.param)
-    monkeypatch.setattr(module, "is_intel", lambda: kind == "Intel")
-    monkeypatch.setattr(module, "has_avx512", lambda: kind != "others")
-    return kind
-
-
-@pytest.fixture(params=[True, False], ids=["has bfloat16", "imitates it"])
-def instructions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether this processor counts as one that multiplies bfloat16."""
-    monkeypatch.setattr(module, "has_bfloat16", lambda: request.param)
-    return bool(request.param)
+#: Of the kinds of processor: how many products without a gradient, and of a training step, are oneDNN's.
+BY_ONEDNN = {
+    "intel-avx512-bf16": (1, 0),
+    "intel-avx512": (1, 0),
+    "intel-avx2": (1, 0),
+    "amd-avx512-bf16": (1, 3),
+    "amd-avx2": (0, 0),
+    "other-bf16": (0, 0),
+    "other": (0, 0),
+}
 
 
 def drawn(shape: tuple[int, ...], dtype: torch.dtype = torch.float32) -> list[Tensor]:
@@ -46,12 +43,12 @@ def drawn(shape: tuple[int, ...], dtype: torch.dtype = torch.float32) -> list[Te
     return [torch.randn(size, dtype=dtype).requires_grad_() for size in sizes]
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="another processor than oneDNN is used on")
+@pytest.mark.skipif(detected_kind().maker == "other", reason="another processor than oneDNN is used on")
 def test_this_pytorch_has_the_quicker_way() -> None:
     assert has_onednn()
 
 
-@pytest.mark.usefixtures("maker", "instructions")
+@pytest.mark.usefixtures("processor")
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
 @pytest.mark.parametrize("biased", [True, False], ids=["bias", "no bias"])
@@ -70,7 +67,7 @@ def test_values_and_gradients_are_those_of_pytorch(
         torch.testing.assert_close(linear(*ours), expected.detach())
 
 
-@pytest.mark.usefixtures("maker", "instructions")
+@pytest.mark.usefixtures("processor")
 @pytest.mark.parametrize("rows", [0, 1, 24])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
 def test_gradients_by_themselves(rows: int, dtype: torch.dtype) -> None:
@@ -91,7 +88,7 @@ def test_gradients_by_themselves(rows: int, dtype: torch.dtype) -> None:
 
 
 @pytest.mark.skipif(not has_onednn(), reason="no oneDNN to choose")
-def test_each_processor_has_its_quicker_library(maker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_processor_has_its_quicker_library(processor: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Forward without a gradient, forward of a training, and both products of gradients."""
     by_onednn: list[str] = []
     real = torch.ops.mkldnn._linear_pointwise
@@ -106,8 +103,7 @@ def test_each_processor_has_its_quicker_library(maker: str, monkeypatch: pytest.
         linear(x, weight, bias)
     reading = len(by_onednn)
     linear(x, weight, bias).sum().backward()
-    expected = {"Intel": (1, 0), "others with AVX-512": (1, 3), "others": (0, 0)}
-    assert (reading, len(by_onednn) - reading) == expected[maker]
+    assert (reading, len(by_onednn) - reading) == BY_ONEDNN[processor]
 
 
 def test_matrices_may_lie_in_any_order() -> None:
@@ -126,7 +122,7 @@ def test_a_gradient_that_nobody_wants_is_not_made() -> None:
     assert bias.grad is None
 
 
-@pytest.mark.usefixtures("maker", "instructions")
+@pytest.mark.usefixtures("processor")
 @pytest.mark.parametrize("biased", [True, False], ids=["bias", "no bias"])
 def test_under_autocast_it_is_pytorchs(biased: bool) -> None:
     ours, theirs = drawn((3, 7))[: 2 + biased], drawn((3, 7))[: 2 + biased]
@@ -143,26 +139,33 @@ def test_under_autocast_it_is_pytorchs(biased: bool) -> None:
         torch.testing.assert_close(one.grad, other.grad, rtol=0.016, atol=1e-5)
 
 
-def test_imitated_bfloat16_is_multiplied_in_float32(
-    instructions: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[torch.dtype] = []
-
-    def may_take_onednn(x: Tensor, weight_OI: Tensor) -> bool:
-        seen.append(x.dtype)
-        return False
-
-    monkeypatch.setattr(module, "_may_take_onednn", may_take_onednn)
-    monkeypatch.setattr(module, "is_intel", lambda: False)
+def test_imitated_bfloat16_is_multiplied_in_float32(processor: str) -> None:
+    """And what the processor multiplies itself stays as it is."""
     x_NI, weight_OI, bias_O = (tensor.detach().bfloat16() for tensor in drawn((24,)))
-    grad_NO = product(x_NI, weight_OI, bias_O)
-    input_gradient(grad_NO, weight_OI)
-    weight_gradient(grad_NO, x_NI)
-    assert set(seen) == {torch.bfloat16 if instructions else torch.float32}
+    with Multiplied() as seen:
+        grad_NO = product(x_NI, weight_OI, bias_O)
+        input_gradient(grad_NO, weight_OI)
+        weight_gradient(grad_NO, x_NI)
+    assert seen.types == [torch.bfloat16 if KINDS[processor].has_bfloat16 else torch.float32] * 3
 
 
-def test_imitated_bfloat16_is_the_exact_product_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "has_bfloat16", lambda: False)
+class Multiplied(TorchDispatchMode):
+    """Keeps the type of each product of matrices."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.types: list[torch.dtype] = []
+
+    def __torch_dispatch__(
+        self, operation: Any, types: object, arguments: tuple[Any, ...] = (), words: Any = None
+    ) -> Any:
+        if operation._schema.name in ("aten::mm", "aten::addmm", "mkldnn::_linear_pointwise"):
+            self.types.append(arguments[0].dtype)
+        return operation(*arguments, **(words or {}))
+
+
+@pytest.mark.usefixtures("processor")
+def test_bfloat16_is_the_exact_product_rounded() -> None:
     x_NI, weight_OI, bias_O = (tensor.detach().bfloat16() for tensor in drawn((24,)))
     exact_NO = F.linear(x_NI.double(), weight_OI.double(), bias_O.double())
     # Near the middle between two bfloat16 numbers, float32's sum may fall to the other one.

@@ -62,6 +62,7 @@ def test_without_a_corpus_inputs_are_full() -> None:
     assert validated.tokens == 3 * 2 * 4 * 16, "after steps 5, 10 and 12"
 
 
+@pytest.mark.usefixtures("processor")
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.endswith("xl")])
 def test_the_operations_are_those_that_torch_counts(kind: str) -> None:
     config = small(**KINDS[kind])

@@ -17,6 +17,7 @@ from quartet.cli.rescore import rescore
 from quartet.cli.score import score
 from quartet.errors import user_errors
 from quartet.hardware.memory import keep_freed_memory
+from quartet.hardware.processor import set_kind
 from quartet.user_files import flushed_stdout
 
 app = typer.Typer(
@@ -63,6 +64,7 @@ def main(arguments: list[str] | None = None) -> None:
     keep_freed_memory()
     settle_streams()
     with user_errors(), flushed_stdout():
+        set_kind()
         app(arguments)
 
 

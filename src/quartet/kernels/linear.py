@@ -11,7 +11,6 @@ bfloat16: what the instructions do too, which sum up in float32.
 
 from __future__ import annotations
 
-import platform
 from functools import cache
 from typing import Any
 
@@ -19,28 +18,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from quartet.hardware.processor import is_intel
+from quartet.hardware.processor import processor_kind
 from quartet.kernels import is_plain
 
 
 @cache
 def has_onednn() -> bool:
-    """Whether this PyTorch multiplies float32 matrices by oneDNN, on a processor that it was made for."""
-    x86 = platform.machine().lower() in ("x86_64", "amd64")
-    return x86 and torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
-
-
-@cache
-def has_avx512() -> bool:
-    """Whether this processor has AVX-512, which of AMD's processors only oneDNN uses."""
-    return bool(torch.cpu.get_capabilities().get("avx512_f"))
-
-
-@cache
-def has_bfloat16() -> bool:
-    """Whether this processor multiplies bfloat16, and does not only imitate it."""
-    found = torch.cpu.get_capabilities()
-    return any(found.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16", "sve_bf16"))
+    """Whether this PyTorch multiplies float32 matrices by oneDNN."""
+    return torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 
 
 def product(x: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor:
@@ -59,7 +44,7 @@ def input_gradient(grad: Tensor, weight_OI: Tensor) -> Tensor:
     """grad W (..., I) for grad (..., O): the gradient of :func:`product` with respect to x."""
     if _is_imitated(grad):
         return input_gradient(grad.float(), weight_OI.float()).to(grad.dtype)
-    return grad @ weight_OI if is_intel() else product(grad, weight_OI.T)
+    return grad @ weight_OI if processor_kind().is_intel else product(grad, weight_OI.T)
 
 
 def weight_gradient(grad_NO: Tensor, x_NI: Tensor, earlier_OI: Tensor | None = None) -> Tensor:
@@ -71,7 +56,7 @@ def weight_gradient(grad_NO: Tensor, x_NI: Tensor, earlier_OI: Tensor | None = N
     if _is_imitated(grad_NO):
         own_OI = weight_gradient(grad_NO.float(), x_NI.float()).to(grad_NO.dtype)
         return own_OI if earlier_OI is None else earlier_OI.add_(own_OI)
-    by_onednn = _may_take_onednn(grad_NO, x_NI) and not is_intel()
+    by_onednn = _may_take_onednn(grad_NO, x_NI) and not processor_kind().is_intel
     if earlier_OI is not None and earlier_OI.dtype == grad_NO.dtype and not by_onednn:
         return earlier_OI.addmm_(grad_NO.T, x_NI)
     own_OI = product(grad_NO.T, x_NI.T) if by_onednn else grad_NO.T @ x_NI
@@ -81,11 +66,11 @@ def weight_gradient(grad_NO: Tensor, x_NI: Tensor, earlier_OI: Tensor | None = N
 def _may_take_onednn(x: Tensor, weight_OI: Tensor) -> bool:
     if not x.is_cpu or not x.dtype == weight_OI.dtype == torch.float32 or x.numel() == 0:
         return False
-    return has_onednn() and (is_intel() or has_avx512())
+    return has_onednn() and (processor_kind().is_intel or processor_kind().has_avx512)
 
 
 def _is_imitated(x: Tensor) -> bool:
-    return x.is_cpu and x.dtype == torch.bfloat16 and not has_bfloat16()
+    return x.is_cpu and x.dtype == torch.bfloat16 and not processor_kind().has_bfloat16
 
 
 def linear(x: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor:
@@ -93,7 +78,7 @@ def linear(x: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor
     if not x.is_cpu or torch.compiler.is_compiling() or is_plain():
         return F.linear(x, weight_OI, bias_O)
     if torch.is_autocast_enabled("cpu"):
-        if has_bfloat16() or torch.get_autocast_dtype("cpu") != torch.bfloat16:
+        if processor_kind().has_bfloat16 or torch.get_autocast_dtype("cpu") != torch.bfloat16:
             return F.linear(x, weight_OI, bias_O)
         bias_O = None if bias_O is None else bias_O.bfloat16()
         with torch.autocast("cpu", enabled=False):
@@ -105,7 +90,7 @@ def linear(x: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor
         return F.linear(x, weight_OI, bias_O)
     if not torch.is_grad_enabled():
         return product(x, weight_OI, bias_O)
-    if is_intel() or not has_avx512():
+    if processor_kind().is_intel or not processor_kind().has_avx512:
         return F.linear(x, weight_OI, bias_O)
     output: Tensor = _LinearFunction.apply(x, weight_OI, bias_O)  # type: ignore[no-untyped-call]
     return output
