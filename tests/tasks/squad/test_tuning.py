@@ -62,7 +62,7 @@ def right(questions: list[SpanQuestion], predictions: list[SpanPrediction]) -> f
     return float(
         np.mean(
             [
-                text_scores(one.text(0.0), [answer.text for answer in asked.answers])[0]
+                text_scores(one.text(0.0), [answer.text for answer in asked.answers], version_2=True)[0]
                 for asked, one in zip(questions, predictions, strict=True)
             ]
         )

@@ -1,8 +1,9 @@
 """SQuAD's exact match and F1, and the threshold under which a question counts as unanswerable.
 
-The two figures of a question are torchmetrics' (the official script's formulas). As in version 2.0's script, a question
-without answers is right if and only if the prediction is empty, and gold answers of which normalisation leaves nothing
-are passed over. Version 1.1's own script differs in one case: where both normalise to nothing its F1 is 0, and 1 here.
+The two figures of a question are torchmetrics' (the official scripts' formulas). The scripts of the two versions differ
+where normalisation leaves nothing of a text. In 2.0 such a gold answer is skipped, a question without answers is right
+if and only if the prediction is empty, and two empty texts have F1 1. In 1.1 a gold answer is matched as it is, and an
+empty text has F1 0.
 
 Intervals draw contexts (SQuAD's paragraphs), each with all of its questions: these share its text, and are no
 independent items. Articles would be the wider unit; the sets have few of them (48 in dev 1.1, 35 in dev 2.0), so an
@@ -48,7 +49,7 @@ class SpanPrediction:
         return "" if self.odds > threshold else self.best
 
 
-def text_scores(prediction: str, answers: Sequence[str]) -> tuple[float, float]:
+def text_scores(prediction: str, answers: Sequence[str], version_2: bool) -> tuple[float, float]:
     """Exact match and F1 (0 to 1) of a text: the best over the gold answers; () is a question without an answer."""
     from torchmetrics.functional.text.squad import squad
 
@@ -60,13 +61,17 @@ def text_scores(prediction: str, answers: Sequence[str]) -> tuple[float, float]:
         return float(found["exact_match"]) / 100, float(found["f1"]) / 100
 
     kept = [answer for answer in dict.fromkeys(answers) if not scores([answer], "")[0]]
-    return scores(kept or [""], prediction)
+    if version_2:
+        return scores(kept or [""], prediction)
+    return scores(answers, prediction)[0], scores(kept, prediction)[1] if kept else 0.0
 
 
-def exact_match_and_f1(questions: Sequence[SpanQuestion], texts: Sequence[str]) -> tuple[Floats, Floats]:
-    """(n,) exact match and (n,) F1 of a text a question."""
+def exact_match_and_f1(
+    questions: Sequence[SpanQuestion], texts: Sequence[str], version_2: bool
+) -> tuple[Floats, Floats]:
+    """(n,) exact match and (n,) F1 of one text per question."""
     pairs = [
-        text_scores(text, [answer.text for answer in question.answers])
+        text_scores(text, [answer.text for answer in question.answers], version_2)
         for question, text in zip(questions, texts, strict=True)
     ]
     table = np.array(pairs, dtype=np.float64).reshape(-1, 2)
@@ -93,11 +98,11 @@ def squad_measures(
     has = np.array([bool(question.answers) for question in questions])
     every = np.ones(len(questions), dtype=bool)
     odds = np.array([prediction.odds for prediction in predictions])
-    answered = exact_match_and_f1(questions, [prediction.best for prediction in predictions])
+    answered = exact_match_and_f1(questions, [prediction.best for prediction in predictions], not has.all())
     if has.all():
         at_zero, blank = answered, None
     else:
-        blank = exact_match_and_f1(questions, [""] * len(questions))
+        blank = exact_match_and_f1(questions, [""] * len(questions), version_2=True)
         at_zero = tuple(  # type: ignore[assignment]
             np.where(odds > 0, empty, full) for empty, full in zip(blank, answered, strict=True)
         )
