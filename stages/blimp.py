@@ -14,12 +14,15 @@ from quartet.tasks.blimp.evaluation import evaluate, gather_pairs
 def blimp(name: str) -> None:
     """Write the rows of the model `name`, which may also be an n-gram model or one of Hugging Face, on every set."""
     with evaluation("blimp", name) as run:
-        limit = run.params.blimp.limit
+        settings = run.params.blimp
         sets = {
-            dataset: gather_pairs(files, limit) for dataset, files in sets_of(KIND, run.params, run.layout)
+            dataset: gather_pairs(files, settings.limit)
+            for dataset, files in sets_of(KIND, run.params, run.layout)
         }
         for model, seed in scorers(run.params, name):
-            evaluate(run, model, EvaluatedSystem(name, model.device, model.scale, seed), sets)
+            evaluate(
+                run, model, EvaluatedSystem(name, model.device, model.scale, seed), sets, settings.unknown
+            )
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from quartet.config.choices import UnknownHandling
 from quartet.config.text import Source
 from quartet.config.types import STRICT, Count, Size, Text
 
@@ -94,9 +95,12 @@ class BlimpSettings:
 
     Attributes:
         limit: pairs of each paradigm, the first ones (0: all 1,000).
+        unknown: how tokens that a model does not know are scored, see `quartet.scoring.unknown`. ``warn`` is the
+            paper's way: the probability of [UNK] as it is.
     """
 
     limit: Size
+    unknown: UnknownHandling = "spread"
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
+from quartet.config.choices import UnknownHandling
 from quartet.errors import InputError
+from quartet.results import EvaluatedSystem
+from quartet.scoring.unknown import UnknownTokens
 from quartet.statistics.intervals import wilson
 from quartet.tasks.blimp.data import MinimalPair
-from quartet.tasks.blimp.evaluation import TIE, PairChoices, blimp_measures, choices, gather_pairs
+from quartet.tasks.blimp.evaluation import (
+    TIE,
+    PairChoices,
+    blimp_measures,
+    choices,
+    evaluate,
+    gather_pairs,
+)
+from quartet.tasks.evaluation import Evaluation
 
 
 def pairs(**paradigms: int) -> list[MinimalPair]:
@@ -90,3 +103,33 @@ def test_a_limit_takes_the_first_pairs_of_each_paradigm() -> None:
     assert len(gather_pairs(files, 0)) == 9
     with pytest.raises(InputError, match="y: a1 is in x already"):
         gather_pairs({"x": pairs(a1=1), "y": pairs(a1=1)}, 0)
+
+
+class _WithoutSnow:
+    """A scorer that knows every word but one, to which its [UNK] gives the highest probability."""
+
+    name, scale, device, masks, fingerprint = "toy", "no scale", "cpu", False, "toy"
+
+    def token_logprobs(self, texts: Sequence[str], masked: bool = True) -> list[np.ndarray]:
+        return [np.array([-1.0 if word == "snow" else -2.0 for word in text.split()]) for text in texts]
+
+    def unknown_tokens(self, texts: Sequence[str]) -> list[UnknownTokens]:
+        found = []
+        for text in texts:
+            places = [place for place, word in enumerate(text.split()) if word == "snow"]
+            found.append(UnknownTokens(len(text.split()), places, [-12.0] * len(places)))
+        return found
+
+
+def test_an_unknown_word_costs_what_it_costs_in_every_other_score() -> None:
+    some = [MinimalPair("the cat", "the snow", "p", "p", "syntax")]
+
+    def accuracy(unknown: UnknownHandling) -> float:
+        run = Evaluation("made-up", "blimp", samples=10, seed=1)
+        evaluate(run, _WithoutSnow(), EvaluatedSystem("toy", "cpu", "no scale"), {"set": some}, unknown)
+        return next(row.value for row in run.rows if row.dataset == "set" and row.metric == "accuracy")
+
+    assert accuracy("spread") == 1, "-4 against -3 - 12"
+    assert accuracy("warn") == 0, "the paper's way: -4 against -3"
+    with pytest.raises(InputError, match="1 of 4 tokens"):
+        accuracy("error")

@@ -16,25 +16,40 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from quartet.config.choices import UnknownHandling
 from quartet.errors import InputError
 from quartet.results import EvaluatedSystem, Measure
 from quartet.scoring.engine import TextScorer, score_all
+from quartet.scoring.unknown import unknown_in
 from quartet.statistics.intervals import Floats, percentile_interval, wilson
 from quartet.tasks.blimp.data import MinimalPair
 from quartet.tasks.evaluation import Evaluation
 
 
 def evaluate(
-    run: Evaluation, model: TextScorer, system: EvaluatedSystem, sets: Mapping[str, Sequence[MinimalPair]]
+    run: Evaluation,
+    model: TextScorer,
+    system: EvaluatedSystem,
+    sets: Mapping[str, Sequence[MinimalPair]],
+    unknown: UnknownHandling,
 ) -> None:
     """Add the rows of a model on every set: of the whole, the fields, the phenomena and the paradigms.
 
     Of the reading ``mean``, the mean log-probability of the tokens, there are only the whole and the fields.
+
+    Args:
+        unknown: what is done with tokens that the model does not know.
+
+    Raises:
+        InputError: there are unknown tokens, and that is an error.
     """
     for dataset, pairs in sets.items():
         with run.bar(f"{system.model} on {dataset}: sentences") as shown:
             texts = [*(pair.good for pair in pairs), *(pair.bad for pair in pairs)]
-            values = score_all(model, texts, progress=shown.set)
+            treatment = unknown_in(model, texts, unknown)
+            values = treatment.applied(score_all(model, texts, progress=shown.set))
+        if treatment.share is not None and treatment.share.tokens:
+            run.say(f"{system.model} on {dataset}: {treatment.share} (blimp.unknown: {unknown})")
         good, bad = values[: len(pairs)], values[len(pairs) :]
         for reading, mean in (("", False), ("mean", True)):
             read = dataclasses.replace(system, reading=reading)
