@@ -23,6 +23,7 @@ from quartet.statistics.perplexity import perplexity_measures
 from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.perplexity.held_out import HeldOutTexts, held_out_texts
 from quartet.text.documents import SentencesOf, read_segmented
+from quartet.text.scripts import count_words
 from quartet.text.tokenizer import TextTokenizer
 
 
@@ -56,7 +57,7 @@ def train(layout: Layout, name: str, settings: NgramEntry, tokenizer: TextTokeni
     def sentences() -> Iterator[list[str]]:
         nonlocal words
         for sentence in track(text, f"{name}: sentences read"):
-            words += len(sentence.split())
+            words += count_words(sentence)
             yield split(sentence)
 
     with atomic_dir(layout.ngram(name)) as folder:

@@ -19,7 +19,7 @@ from quartet.errors import InputError
 from quartet.export.writing import export
 from quartet.ngram.score import NgramLM
 from quartet.scoring import unknown
-from quartet.scoring.unknown import CHARACTERS, UnknownTokensWarning, words_of
+from quartet.scoring.unknown import CHARACTERS, UnknownTokensWarning
 from quartet.shipped_model import IN_CLONE
 from quartet.statistics.perplexity import UnknownWords
 from quartet.text.tokenizer import train_tokenizer
@@ -146,7 +146,6 @@ def test_a_tokenizer_that_does_not_say_where_its_tokens_stand() -> None:
 
 
 def test_letters_of_scripts_without_spaces_are_words_of_an_ngram_model(tmp_path: Path) -> None:
-    assert [words_of(each) for each in ("zzz", "ありがとう", "iPhone手机", "ขอบคุณ", "…")] == [1, 5, 2, 6, 1]
     model = quartet.load(make(tmp_path / "mine", WORDS, POTTER))
     texts = ["the rabbit", "the zzz rabbit", "the ありがとう rabbit"]
     raw = [float(values.sum()) for values in model.token_logprobs(texts)]
@@ -156,6 +155,17 @@ def test_letters_of_scripts_without_spaces_are_words_of_an_ngram_model(tmp_path:
     assert found[:2] == raw[:2]
     assert found[2] == pytest.approx(raw[2] + 4 * one)
     assert [each.places for each in model.unknown_tokens(texts)] == [[], [1], [1]]
+
+
+def test_an_ngram_model_without_punctuation_has_no_figure_per_word_of_texts_with_it(tmp_path: Path) -> None:
+    strip, split = (
+        quartet.load(make(tmp_path / rule, TokenConfig(lowercase=True, punctuation=rule), POTTER))  # type: ignore[arg-type]
+        for rule in ("strip", "split")
+    )
+    plain, marked = ["the potter"], ["the potter", "the potter, the well-known."]
+    assert unknown.unknown_words(strip, plain).told_apart
+    assert not unknown.unknown_words(strip, marked).told_apart, "it predicts a text without punctuation"
+    assert unknown.unknown_words(split, marked).told_apart
 
 
 def test_pieces_of_an_ngram_model(small_corpus: Small, tmp_path: Path) -> None:

@@ -27,8 +27,8 @@ from quartet.config.choices import BleuTokenization
 from quartet.config.nbest import BleuSettings
 from quartet.errors import InputError
 from quartet.nbest.types import NBest, words
-from quartet.scoring.unknown import words_of
 from quartet.statistics.intervals import Floats
+from quartet.text.scripts import words_of
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU

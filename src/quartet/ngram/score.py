@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,8 +22,9 @@ from quartet.files import sha256
 from quartet.ngram.arpa import begins_as_arpa, check_start, read_words
 from quartet.ngram.card import ARPA, MANIFEST, TOKENIZER, NgramCard, load_card
 from quartet.ngram.tokens import RESERVED, UNKNOWN, Splitter, splitter
-from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_tokenizer, spelled, spread, words_of
+from quartet.scoring.unknown import ScoresTexts, UnknownTokens, of_tokenizer, spelled, spread
 from quartet.statistics.intervals import Floats
+from quartet.text.scripts import words_of
 from quartet.text.tokenizer import TextTokenizer, characters_of
 
 if TYPE_CHECKING:
@@ -150,6 +152,12 @@ class NgramLM(ScoresTexts):
             found.append(UnknownTokens(len(tokens), places, spread, [tokens[place] for place in places]))
         return found
 
+    def omits(self, texts: Sequence[str]) -> bool:
+        """Whether the model's tokens lack punctuation that the texts have, so that it predicts another text."""
+        if self._tokenizer is not None:
+            return False
+        return any(_marks(text) != _marks("".join(self._split(text))) for text in texts)
+
     def spelled(self, found: UnknownTokens) -> float | None:
         """What the unknown words of a text cost beside <unk> if each is spelled; None: a binary names no characters."""
         if self._tokenizer is not None:
@@ -163,6 +171,10 @@ class NgramLM(ScoresTexts):
         """The characters of the words that are counted; None of a binary file."""
         path = self.place / ARPA if self.place.is_dir() else self.place
         return characters_of(set(read_words(path)) - RESERVED) if begins_as_arpa(path) else None
+
+
+def _marks(text: str) -> int:
+    return sum(unicodedata.category(each).startswith("P") for each in text)
 
 
 def load(folder: str | Path, seed: int = 0) -> NgramLM:

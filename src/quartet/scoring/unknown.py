@@ -35,8 +35,6 @@ from quartet.text.tokenizer import UNKNOWN_WORD, TextTokenizer, characters_of
 
 #: How many characters a text may have, about as many as Unicode 15 defines.
 CHARACTERS = 150_000
-#: How Unicode's names of the letters begin that are written without spaces between words.
-WITHOUT_SPACES = ("CJK ", "HIRAGANA ", "KATAKANA ", "THAI ", "LAO ", "KHMER ", "MYANMAR ", "TIBETAN ", "YI ")
 
 
 class UnknownTokensWarning(UserWarning):
@@ -150,16 +148,19 @@ def unknown_words(model: object, texts: Sequence[str]) -> UnknownWords:
     """The unknown words of texts, for figures a word: each costs its [UNK] and its spelling.
 
     Args:
-        model: with ``unknown_tokens``, and ``spelled`` where the spread of these is not by characters.
+        model: with ``unknown_tokens``, ``spelled`` where the spread of these is not by characters, and ``omits``
+            where it may leave some of a text out.
     """
     find: Callable[[list[str]], list[UnknownTokens]] | None = getattr(model, "unknown_tokens", None)
     if find is None:
         return UnknownWords(None)
+    omits: Callable[[Sequence[str]], bool] = getattr(model, "omits", lambda _: False)
     found = find(list(texts))
     spell: Callable[[UnknownTokens], float | None] = getattr(model, "spelled", spelled)
     nats = [0.0 if not each.places else spell(each) for each in found]
     known = [each for each in nats if each is not None]
-    return UnknownWords([len(each.places) for each in found], known if len(known) == len(nats) else None)
+    counts = [len(each.places) for each in found]
+    return UnknownWords(counts, known if len(known) == len(nats) else None, omits(texts))
 
 
 def spelled(found: UnknownTokens) -> float:
@@ -217,15 +218,6 @@ def spread(word: str, known: frozenset[str]) -> float:
     """
     characters = [each for each in unicodedata.normalize("NFC", word) if not each.isspace()]
     return 0.0 - math.fsum(math.log(len(known) if each in known else CHARACTERS) for each in characters)
-
-
-def words_of(token: str) -> int:
-    """How many unknown words an n-gram model's unknown token counts as: its letters of scripts without spaces, or one.
-
-    >>> words_of("heron"), words_of("ご視聴")
-    (1, 3)
-    """
-    return max(1, sum(unicodedata.name(each, "").startswith(WITHOUT_SPACES) for each in token))
 
 
 def of_offsets(

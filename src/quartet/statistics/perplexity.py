@@ -31,15 +31,18 @@ class UnknownWords:
         tokens: (S,) how many of each text's tokens are unknown; None: the model cannot tell.
         nats: (S,) what telling each text's unknown words apart adds to its log-probability, at most 0; None: nothing
             tells them apart.
+        omits: the model leaves some of the texts out, such as their punctuation: its probability is of another text.
     """
 
     tokens: Sequence[int] | None
     nats: Sequence[float] | None = None
+    omits: bool = False
 
     @property
     def told_apart(self) -> bool:
         """Whether each text has the probability of its words."""
-        return self.tokens is not None and (self.nats is not None or not any(self.tokens))
+        known = self.nats is not None or not any(self.tokens or ())
+        return self.tokens is not None and known and not self.omits
 
 
 def perplexity_measures(
@@ -57,7 +60,7 @@ def perplexity_measures(
     Args:
         logprobs: S arrays, the natural log-probability of each token of a text. A text without tokens counts
             in none.
-        words: (S,) white-space words of each text.
+        words: (S,) words of each text (`quartet.text.scripts.count_words`).
         pseudo: name the figures "pppl...", not "ppl...".
         samples: the number of resamples.
         seed: of their generator.
@@ -74,8 +77,8 @@ def perplexity_measures(
         "ppl-word": the corpus-level perplexity per word (n words).
         "ppl-word-mean", "ppl-word-median": with `word_texts`, as "ppl-mean" and "ppl-median" but a word (n texts).
         "oov": the share of unknown tokens (n tokens), unless the model cannot tell.
-        A figure a word is absent where there are no words, where unknown words are not told apart, and where no float
-            can hold it (a text written without spaces is one word).
+        A figure a word is absent where there are no words, where unknown words are not told apart, where the model
+            leaves some of the texts out, and where no float can hold it.
 
     Raises:
         ValueError: a log-probability is above 0 or not finite, or there is no token at all.

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 from quartet.errors import InputError
 from quartet.files import parse_jsonl, read_jsonl
+from quartet.text.scripts import count_words
 
 T = TypeVar("T")
 
@@ -94,8 +95,8 @@ class SegmentedDocument:
 
     @property
     def words(self) -> int:
-        """Words as white space separates them."""
-        return sum(len(sentence.split()) for sentence in self.sentences)
+        """See `quartet.text.scripts`."""
+        return sum(count_words(sentence) for sentence in self.sentences)
 
     def to_json(self) -> dict[str, Any]:
         """The object that is one line of ``<split>.jsonl``."""

@@ -18,6 +18,7 @@ from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, numbered_lines, sha256, write_json
 from quartet.text.documents import parse_segmented
 from quartet.text.resumable_work import Arrays, ResumableWork, pack_texts, resume_folder, unpack_texts
+from quartet.text.scripts import count_words
 from quartet.text.split import SPLITS
 from quartet.text.tokenizer import TextTokenizer
 
@@ -186,7 +187,7 @@ class EncodeLines:
             doc_ids.append(document.id)
             stops.append(len(texts))
         lengths, ids = self._ids(texts)
-        words = np.fromiter((len(text.split()) for text in texts), np.int32, len(texts))
+        words = np.fromiter(map(count_words, texts), np.int32, len(texts))
         token_stops = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])[stops]
         kept = lengths > 0
         kept_stops = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])[stops]

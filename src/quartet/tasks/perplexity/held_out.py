@@ -12,6 +12,7 @@ import numpy as np
 
 from quartet.text.documents import SegmentedDocument
 from quartet.text.encoded_corpus import EncodedCorpus
+from quartet.text.scripts import count_words
 from quartet.text.tokenizer import TextTokenizer
 
 
@@ -87,6 +88,6 @@ def held_out_texts(
                 continue
             read += len(ids)
             found.texts.append(sentence)
-            found.words.append(len(sentence.split()))
+            found.words.append(count_words(sentence))
             found.documents.append(number)
     return found

@@ -13,11 +13,12 @@ from quartet.nbest.metrics import CountTable, Metric, metric_named
 from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates, Reranking, Selection, by_length, weight_grid
 from quartet.nbest.significance import measure, paired_bootstrap
-from quartet.nbest.types import NBest, words
+from quartet.nbest.types import NBest
 from quartet.results import EvaluatedSystem, Measure
 from quartet.statistics.intervals import Floats
 from quartet.statistics.perplexity import UnknownWords, perplexity_measures
 from quartet.tasks.evaluation import Evaluation
+from quartet.text.scripts import count_words
 
 SPLITS = ("dev", "test")
 
@@ -167,7 +168,7 @@ def reference_measures(
         return {}
     found = perplexity_measures(
         own,
-        [len(words(text)) for text in texts],
+        [count_words(text) for text in texts],
         pseudo,
         samples,
         seed,
