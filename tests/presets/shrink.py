@@ -38,6 +38,8 @@ SIZES = frozenset(
         ),
         *("models.*.training.accumulate", "models.*.training.schedule_steps"),
         *("runtime.repeats", "runtime.hypotheses", "ngrams.*.discount_fallback"),
+        *("glue.default.batch_size", "glue.default.learning_rate", "glue.default.epochs", "glue.tasks"),
+        *("squad.epochs", "race.epochs"),
     }
 )
 #: Every key that may differ where the machine lacks something.
@@ -70,6 +72,11 @@ def shrink(settings: dict[str, Any]) -> dict[str, Any]:
         translator["beam"]["extra_tokens"] = 2
     if small["perplexity"]["tokens_per_document"]:
         small["perplexity"]["tokens_per_document"] = SCORED
+    grids = small["glue"]
+    for grid in (grids["default"], *grids.get("tasks", {}).values()):
+        grid |= {"batch_size": [BATCH], "learning_rate": grid["learning_rate"][:1], "epochs": [1]}
+    for section in ("squad", "race"):
+        small[section]["epochs"] = 1
     small["runtime"]["repeats"] = 1
     if small["runtime"].get("hypotheses"):
         small["runtime"]["hypotheses"] = 2

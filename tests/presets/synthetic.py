@@ -12,6 +12,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+from quartet.tasks.glue.data import TASKS
 from tests.imports import ROOT
 
 #: Documents of a corpus; of WikiText's valid and test; sentences of parallel text; lists; hypotheses; scored pairs.
@@ -89,8 +91,8 @@ def write(preset: Path, settings: dict[str, Any], folder: Path) -> None:
             for split in ("dev", "test"):
                 write_lists(root / lists["folder"] / lists[split], lists["format"], prose)
     for task in settings["tasks"].values():
-        for source in task["files"].values():
-            write_pairs(root / source["source"], task["format"], prose)
+        for role, source in task["files"].items():
+            write_set(root / source["source"], task["kind"], task.get("format", ""), role, prose)
 
 
 def write_dump(path: Path, prose: Prose) -> None:
@@ -175,11 +177,67 @@ def write_lists(path: Path, form: str, prose: Prose) -> None:
     path.write_text(json.dumps(found), encoding="utf-8")
 
 
+#: Published sets of which the repository has a made-up example, by their format or kind.
+EXAMPLES = {"snli": "snli.{}.jsonl", "squad1": "squad.{}.json", "race": "race.{}.jsonl", "rte": "rte.{}.tsv"}
+
+
+def write_set(path: Path, kind: str, form: str, role: str, prose: Prose) -> None:
+    """A file of an evaluation set: the repository's example of the format, or made-up rows in it.
+
+    Raises:
+        ValueError: nothing here makes the format.
+    """
+    split = role.partition("_")[0]
+    example = EXAMPLES.get({"mnli": "snli"}.get(form, form) if kind == "nli" else form or kind)
+    if form == "squad2":
+        return write_squad2(path, prose)
+    if example:
+        split = "dev" if split == "test" and kind == "race" else split
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / "data" / "examples" / example.format(split), path)
+    elif kind == "glue":
+        write_glue(path, form, split == "test", prose)
+    else:
+        write_pairs(path, form, prose)
+
+
+def write_squad2(path: Path, prose: Prose) -> None:
+    """Articles of version 2.0: of two questions the first has an answer."""
+    articles = []
+    for number in range(PAIRS):
+        context = prose.paragraph()
+        answer = {"text": context.split()[0], "answer_start": 0}
+        asked = {"question": prose.sentence()}
+        questions = [
+            {**asked, "id": f"{path.stem}-{number}-0", "answers": [answer], "is_impossible": False},
+            {**asked, "id": f"{path.stem}-{number}-1", "answers": [], "is_impossible": True},
+        ]
+        articles.append({"title": f"{number}", "paragraphs": [{"context": context, "qas": questions}]})
+    write_lines(path, [json.dumps({"version": "v2.0", "data": articles})])
+
+
+def write_glue(path: Path, form: str, hidden: bool, prose: Prose) -> None:
+    """GLUE's own tables; the test split has a number in the place of the label."""
+    task = TASKS[form]
+    golds = task.labels or ("1.0", "3.5")
+    texts = [[prose.sentence() for _ in task.tsv] for _ in range(PAIRS)]
+    labels = [golds[number % len(golds)] for number in range(PAIRS)]
+    if hidden:
+        rows = [[task.index, *task.tsv], *([str(number), *each] for number, each in enumerate(texts))]
+    elif form == "cola":  # which has no line of names
+        rows = [["source", label, "", text] for (text,), label in zip(texts, labels, strict=True)]
+    else:
+        rows = [[*task.tsv, task.gold], *([*each, label] for each, label in zip(texts, labels, strict=True))]
+    write_lines(path, ["\t".join(row) for row in rows])
+
+
 def write_pairs(path: Path, form: str, prose: Prose) -> None:
     """Pairs of sentences with scores, as the STS Benchmark or SICK have them."""
     rows = [(prose.sentence(), prose.sentence(), 1.0 + number % 4) for number in range(PAIRS)]
     if form == "stsb":
         lines = [f"{first},{second},{score}" for first, second, score in rows]
+    elif form == "semeval":
+        lines = [f"{score}\t{first}\t{second}" for first, second, score in rows]
     elif form == "sick":
         lines = ["pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"]
         lines += [
