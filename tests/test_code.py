@@ -7,8 +7,10 @@ import dataclasses
 import os
 import subprocess
 import sys
+import threading
 import typing
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -356,3 +358,44 @@ def test_the_hash_of_all_modules_is_the_same_whatever_the_order_of_the_disk(
             patch.setattr(Path, "rglob", in_order)
             found.add(pipeline.code.sources())
     assert len(found) == 1
+
+
+def test_threads_that_ask_first_compute_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CPython 3.11 cannot parse in several threads at once."""
+    forget()
+    computed: list[int] = []
+    closure = code.closure
+
+    def counted(*arguments: Any) -> dict[Path, bool]:
+        computed.append(threading.get_ident())
+        return closure(*arguments)
+
+    monkeypatch.setattr(code, "closure", counted)
+    threads = 8
+    start = threading.Barrier(threads)
+
+    def ask(_: int) -> str:
+        start.wait()
+        return code.fingerprint("quartet.scoring.engine")
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            assert len(set(pool.map(ask, range(threads)))) == 1
+    finally:
+        sys.setswitchinterval(before)
+    assert len(computed) == 1
+
+
+def test_files_are_parsed_in_threads() -> None:
+    forget()
+    files = sorted((ROOT / "src" / "quartet").rglob("*.py"))
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            trees = list(pool.map(code._tree, files))
+    finally:
+        sys.setswitchinterval(before)
+    assert [len(tree.body) > 0 for tree in trees] == [path.stat().st_size > 0 for path in files]

@@ -13,10 +13,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from threading import RLock
 
 #: Top-level package -> the folder that it lies in.
 Homes = Mapping[str, Path]
 LIBRARY: Homes = {"quartet": Path(__file__).resolve().parents[1]}
+
+#: Threads parse one after another, as CPython 3.11 needs (SystemError: AST constructor recursion depth mismatch), and
+#: wait for a name that one of them computes.
+_ONE_THREAD = RLock()
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
@@ -44,7 +49,8 @@ def fingerprint(
         if path is None:
             raise ValueError(f"{name} is no module of {', '.join(homes)}")
         starts.append(path)
-    return _fingerprint(tuple(starts), frozenset(without), tuple(homes.items()), defaults)
+    with _ONE_THREAD:
+        return _fingerprint(tuple(starts), frozenset(without), tuple(homes.items()), defaults)
 
 
 @cache
@@ -151,7 +157,9 @@ def closure(
 
 @cache
 def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    text = path.read_text(encoding="utf-8")
+    with _ONE_THREAD:
+        return ast.parse(text, str(path))
 
 
 @cache
