@@ -27,7 +27,7 @@ class TrainingConfig:
         batch_size: inputs an optimiser step (for streams: parallel streams).
         batch_by: for models that read sentences: a step has as many ``tokens`` as `batch_size` sentences have in the
             mean, in sentences of like length; or exactly `batch_size` ``sentences``, as in the papers. Either way each
-            token weighs the same.
+            target weighs the same (in MLM not every token is a target equally often).
         accumulate: parts that a batch is split into, one after the other, to save memory; the gradient is that of the
             whole batch. Several devices share the parts.
         precision: ``fp32``; on a GPU also ``tf32``, whose products are of numbers of 10 bits; or mixed precision with

@@ -132,7 +132,7 @@ class Objective(ABC):
     def targets_per_step(self, lengths: RowLengths) -> float:
         """The mean number of targets of a step of training, which its loss is divided by.
 
-        The same number for every step: so each token weighs the same, whichever sentences it came together with.
+        The same number for every step: so each target weighs the same, whichever sentences it came together with.
         """
         return float(self.targets(lengths.own, lengths.specials) @ lengths.chances) * lengths.rows
 

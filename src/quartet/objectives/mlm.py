@@ -38,7 +38,8 @@ class MaskedLM(Objective):
         """BERT's corruption, drawn anew for each batch and row by row.
 
         Of each row's n own tokens max(1, round(0.15 n)) are selected: 80 % become [MASK], 10 % a random ordinary token,
-        10 % stay. Special tokens are selected only with ``loss_on_specials``.
+        10 % stay. Special tokens are selected only with ``loss_on_specials``. Every target weighs the same, but not
+        every token: that of a row of one is always a target, that of a row of nine with probability 1/9.
         """
         candidates_BT = batch.real_BT if self.loss_on_specials else batch.real_BT & is_own(batch.ids_BT)
         may_BT, ids_BT = candidates_BT.numpy(), batch.ids_BT.numpy()
@@ -60,7 +61,7 @@ class MaskedLM(Objective):
         return self._quota(own + specials * self.loss_on_specials)
 
     def _quota(self, candidates: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many are selected of so many."""
+        """Number of tokens to mask, given the number of candidates."""
         share = np.rint(self.mask_probability * candidates).astype(np.int64)
         quota: NDArray[np.int64] = np.minimum(candidates, np.maximum(1, share))
         return quota.clip(max=self.max_selected) if self.max_selected else quota

@@ -76,7 +76,7 @@ class PretrainingModule(CurveModule):
     def training_step(self, labelled: LabelledBatch, batch_idx: int) -> Tensor:
         """A part's share of the step's loss: summed over its targets, divided by those of a mean step.
 
-        So each token weighs the same, whichever sentences it came together with. Nothing here asks a GPU for a value.
+        So each target weighs the same, whichever sentences it came together with. Nothing here asks a GPU for a value.
         """
         batch, step, targets = labelled.batch, self.global_step, len(labelled.targets_N)
         randomness.restart(self.seed, randomness.DROPOUT, step, batch.part)
