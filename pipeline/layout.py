@@ -77,7 +77,7 @@ class Layout:
         return self.artifacts / "tokenizers" / name
 
     def encoded(self, corpus: str, tokenizer: str) -> Path:
-        """{train,valid,test}.arrow and manifest.json."""
+        """{train,valid,test}.arrow, a manifest beside each, and manifest.json."""
         return self.artifacts / "encoded" / corpus / tokenizer
 
     @property

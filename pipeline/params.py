@@ -121,6 +121,11 @@ class Params:
         return {name: {key: getattr(one, key) for key in keys} for name, one in self.nbest.items()}
 
     @property
+    def first_seed(self) -> int:
+        """That of the models that are timed, and of what is drawn where there is no model."""
+        return self.seeds[0]
+
+    @property
     def reported(self) -> str:
         """A digest of all that the report says or draws of the settings: dvc.lock would repeat every model there."""
         sections = (

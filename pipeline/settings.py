@@ -210,7 +210,7 @@ def _check_nli(params: Params, place: str) -> None:
 
 SETTINGS, PARAMS = Path("artifacts/settings.json"), Path("params.yaml")
 #: Parts of the settings that stages depend on in the place of whole entries: see :class:`pipeline.params.Params`.
-PARTS = ("names", "judging", "reported")
+PARTS = ("names", "judging", "first_seed", "reported")
 WRITE = "run `dvc repro settings`"
 
 

@@ -8,8 +8,9 @@ from pipeline.layout import Layout
 from pipeline.params import Params, entry
 from pipeline.run import choose_device, set_threads
 from quartet.errors import InputError
+from quartet.files import sha256
 from quartet.scoring.language_model import LanguageModel, load
-from quartet.text.encoded_corpus import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus, split_manifest
 
 
 def check_encoding(model: LanguageModel, corpus: EncodedCorpus) -> None:
@@ -21,10 +22,11 @@ def check_encoding(model: LanguageModel, corpus: EncodedCorpus) -> None:
         InputError: it is not; both are named.
     """
     assert corpus.origin is not None
-    if corpus.origin.sha256 != model.card.encoding:
+    found = sha256(split_manifest(corpus.origin.folder, "train"))
+    if found != model.card.encoding:
         raise InputError(
             corpus.origin.folder,
-            f"is the encoding {corpus.origin.sha256[:12]}, "
+            f"has the training split {found[:12]}, "
             f"the model {model.name} was trained on {model.card.encoding[:12] or 'none'}",
             f"train the model again: dvc repro pretrain@{model.name}",
         )

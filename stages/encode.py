@@ -13,7 +13,7 @@ from quartet.text.tokenizer import TextTokenizer
 
 
 def encode(corpus: str, tokenizer: str) -> None:
-    """Put {train,valid,test}.arrow and manifest.json into artifacts/<experiment>/encoded/<corpus>/<tokenizer>."""
+    """Put {train,valid,test}.arrow and their manifests into artifacts/<experiment>/encoded/<corpus>/<tokenizer>."""
     params = load()
     layout = Layout(params.experiment)
     entry(params.corpora, corpus, "corpora")

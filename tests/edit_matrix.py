@@ -20,16 +20,21 @@ from pathlib import Path
 from tests import quick_dvc
 
 ROOT = Path(__file__).resolve().parents[1]
-#: Runs in the place of a stage's script: every output is new, so all that hangs on it runs too.
+#: Runs in the place of a stage's script: every output is new, so all that hangs on it runs too. Only files whose stems
+#: kept.json names are as they were.
 SCRIPT = """
 import json, pathlib, sys, uuid
 name = "@".join([sys.argv[1], *filter(None, ["-".join(sys.argv[2:])])])
+kept = pathlib.Path("kept.json")
+same = json.loads(kept.read_text()) if kept.is_file() else {}
 for out in json.loads(pathlib.Path("outs.json").read_text())[name]:
     path = pathlib.Path(out)
     path = path if path.suffix else path / "made"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(uuid.uuid4().hex)
+    path.write_text(same.get(path.stem, uuid.uuid4().hex))
 """
+#: What stands in the files of the splits where an edit leaves them as they are.
+SPLITS = {"train": "read by trainings", "valid": "read by trainings too", "test": "read by evaluations"}
 
 
 #: Stages that run as they are: other stages read single files and folders of what these make.
@@ -51,9 +56,21 @@ def replace_scripts(folder: Path, script: str, real: Collection[str] = REAL) -> 
 
 
 def note_outs(folder: Path) -> None:
-    """Tell the script what each stage writes."""
-    outs = {stage: found["outs"] for stage, found in quick_dvc.paths(folder).items()}
+    """Tell the script what each stage writes: its outputs, and in folders the files that other stages read."""
+    paths = quick_dvc.paths(folder)
+    read = {dep for found in paths.values() for dep in found["deps"] if Path(dep).suffix}
+    outs = {
+        stage: [
+            *found["outs"],
+            *(dep for dep in sorted(read) if any(_below(dep, out) for out in found["outs"])),
+        ]
+        for stage, found in paths.items()
+    }
     (folder / "outs.json").write_text(json.dumps(outs), encoding="utf-8")
+
+
+def _below(path: str, folder: str) -> bool:
+    return path != folder and Path(path).is_relative_to(folder)
 
 
 class Pipeline:
@@ -66,6 +83,7 @@ class Pipeline:
         self.folder = folder
         self.noted = ""
         folder.mkdir(parents=True, exist_ok=True)
+        (folder / "kept.json").write_text(json.dumps(SPLITS), encoding="utf-8")
         for name in (".dvcignore", "pipeline", "src", "stages"):
             if (root / name).is_dir():
                 shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -197,11 +215,24 @@ def second_lists(pipeline: Pipeline) -> None:
     setting(entry, entry + entry.replace("sample-speech:", "second:", 1))(pipeline)
 
 
+def other_documents(*splits: str) -> Edit:
+    """The corpus's source is another file, in which documents of these splits differ."""
+
+    def edit(pipeline: Pipeline) -> None:
+        kept = {split: text for split, text in SPLITS.items() if split not in splits}
+        (pipeline.folder / "kept.json").write_text(json.dumps(kept), encoding="utf-8")
+        setting("sha256: a53f", "sha256: a53e")(pipeline)
+
+    return edit
+
+
 #: What an edit is of -> the edit.
 EDITS: dict[str, Edit] = {
     "a docstring that all import": changed("src/quartet/files.py", '"""', '"""Reworded. '),
     "a comment in a training": changed("src/quartet/training/fit.py", "\nimport", "\n# A comment.\nimport"),
     "a reader of corpora": code("src/quartet/text/wikipedia.py"),
+    "a test document": other_documents("test"),
+    "a training document": other_documents("train"),
     "an objective": code("src/quartet/objectives/lae.py"),
     "a format of N-best lists": code("src/quartet/nbest/formats/kaldi.py"),
     "the reranking": code("src/quartet/nbest/rerank.py"),

@@ -74,10 +74,10 @@ def test_a_models_folder_with_another_tokenizer_is_refused(
 def test_a_model_is_not_judged_on_another_encoding(encoded: Encoded) -> None:
     folder, tokenizer, corpus = encoded
     model = random_model("tta", tokenizer)
-    manifest = sha256(folder / "manifest.json")
+    manifest = sha256(folder / "train.json")
     with pytest.raises(
         InputError,
-        match=f"is the encoding {manifest[:12]}, the model tta was trained on none; train the model again",
+        match=f"has the training split {manifest[:12]}, the model tta was trained on none; train the model again",
     ):
         check_encoding(model, corpus)
     model.card = replace(model.card, encoding="f" * 64)
@@ -94,11 +94,11 @@ def test_a_manifest_of_another_version_is_refused(
     tmp_path: Path, change: Callable[[dict[str, object]], object]
 ) -> None:
     encode_small(tmp_path)
-    path = tmp_path / "encoded" / "manifest.json"
+    path = tmp_path / "encoded" / "train.json"
     manifest = json.loads(path.read_text())
     change(manifest)
     path.write_text(json.dumps(manifest))
-    with pytest.raises(InputError, match=r"manifest\.json: (is of version 2|says nothing)"):
+    with pytest.raises(InputError, match=r"train\.json: (is of version 2|is no manifest)"):
         EncodedCorpus.open(tmp_path / "encoded", "train")
 
 

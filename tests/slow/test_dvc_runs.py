@@ -139,7 +139,16 @@ def test_no_list_no_task_and_nothing_to_evaluate_is_fine(pipeline: Pipeline) -> 
     assert pipeline.repro() == {"settings", "tasks", "baselines", "runtime"} | AFTER_RERANKING
 
 
-#: What follows from other text.
+DOWNLOAD, SEGMENT = "download@wikipedia-sample", "segment@wikipedia-sample"
+ENCODE = "encode@wikipedia-sample-wordpiece-1k"
+#: What reads test documents, and what follows from it: no tokenizer, and no training but that of the n-gram model.
+READS_TEST = {
+    *("perplexity@tta", "perplexity@segatron-xl", "compare-losses", "ngram@ngram-3", "rerank@ngram-3"),
+    *("attention@tta", "baselines"),
+    *TIMED,
+    *AFTER_RERANKING,
+}
+#: What follows from other text to train on.
 ALL_BUT_SETS = {
     *("segment@wikipedia-sample", "tokenizer@wordpiece-1k", "encode@wikipedia-sample-wordpiece-1k"),
     *("pretrain@tta", "pretrain@segatron-xl", "perplexity@segatron-xl", "compare-losses", "ngram@ngram-3"),
@@ -156,7 +165,9 @@ RERANKED = {"rerank@tta", "rerank@ngram-3"} | AFTER_RERANKING
 RUNS: dict[str, set[str]] = {
     "a docstring that all import": {"code"},
     "a comment in a training": {"code"},
-    "a reader of corpora": {"code"} | ALL_BUT_SETS,
+    "a reader of corpora": {"code", SEGMENT, "report"} | TIMED,
+    "a test document": {"settings", DOWNLOAD, SEGMENT, ENCODE} | READS_TEST,
+    "a training document": {"settings", DOWNLOAD} | ALL_BUT_SETS,
     "an objective": {"code", "pretrain@segatron-xl", "perplexity@segatron-xl", "rerank@ngram-3"} | ON_TTA,
     "a format of N-best lists": {"code", "settings", "nbest@sample-speech", "baselines"} | RERANKED,
     "the reranking": {"code", "baselines"} | RERANKED,
@@ -179,7 +190,6 @@ RUNS: dict[str, set[str]] = {
     "systems weighed together": {"settings"} | AFTER_RERANKING,
     "input lengths": {"settings", "perplexity@tta", "perplexity@segatron-xl", "compare-losses", "report"},
     "a second seed": {"settings", "pretrain@segatron-xl", "perplexity@segatron-xl", "rerank@ngram-3"}
-    | {"ngram@ngram-3", "baselines"}
     | ON_TTA,
     "a file of word vectors": {"settings", "vectors@glove", "report"},
     "a second set of lists": {"settings", "nbest@second", "baselines"} | RERANKED,
@@ -209,6 +219,16 @@ def test_an_edit_runs_what_depends_on_it(pipeline: Pipeline, names: list[str]) -
     for name in names:
         EDITS[name](pipeline)
     assert pipeline.repro() == RUNS[names[0]]
+
+
+def test_a_second_seed_times_nothing_again(pipeline: Pipeline) -> None:
+    """The first seed's models are timed: `runtime-inputs` writes what it wrote before."""
+    same = "'the first seed' if name.startswith('runtime-inputs') else uuid.uuid4().hex"
+    pipeline.edit_file("fake.py", lambda text: text.replace("uuid.uuid4().hex", same))
+    EDITS["a number of one model"](pipeline)
+    assert pipeline.repro() >= TIMED
+    EDITS["a second seed"](pipeline)
+    assert pipeline.repro() & TIMED == {"runtime-inputs@tta"}
 
 
 def test_a_mistake_anywhere_in_the_settings_ends_the_run_before_anything_else(pipeline: Pipeline) -> None:

@@ -42,7 +42,7 @@ def rows(workspace: Path, name: str, kind: str) -> dict[tuple[str, str, str], Re
     model = layout.model(name, read_params(), 1)
     model.mkdir(parents=True)
     state = made.network.state_dict()
-    origin = EncodedCorpus.open(folder, "test").origin
+    origin = EncodedCorpus.open(folder, "train").origin
     assert origin is not None
     card = dataclasses.replace(made.card, encoding=origin.sha256)
     save_model(model, {"last": state, "best": state}, card, tokenizer)

@@ -94,7 +94,7 @@ def test_a_finished_training_leaves_its_card_and_rows_and_nothing_to_resume(
         for sentence in paragraph["sentences"]
     ]
     assert card.corpus_words == sum(len(sentence.split()) for sentence in sentences)
-    origin = EncodedCorpus.open(layout.encoded("wikipedia-sample", "wordpiece-1k"), "valid").origin
+    origin = EncodedCorpus.open(layout.encoded("wikipedia-sample", "wordpiece-1k"), "train").origin
     assert origin is not None and card.encoding == origin.sha256
     points = [line.split(",") for line in layout.curve("tta").read_text().splitlines()[1:]]
     losses = {int(step): float(loss) for _, step, loss in points}

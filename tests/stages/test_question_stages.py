@@ -81,7 +81,7 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small)
     """A small model that sees segments, the three sets, and the corpus's test split."""
     monkeypatch.chdir(tmp_path)
     model = random_model("segabert", small_corpus[0], max_length=40)
-    origin = small_corpus[1]["test"].origin
+    origin = small_corpus[1]["train"].origin
     assert origin is not None
     model.card = replace(model.card, encoding=origin.sha256)
     save(model, _made(LAYOUT.models / "segabert"))

@@ -104,8 +104,9 @@ def test_text_becomes_ids_and_every_step_says_what_it_made(layout: Layout) -> No
     assert made["trained_on"]["sha256"] == sha256(segments / "train.jsonl")
     encoded = read_json(layout.encoded("wikipedia-sample", "wordpiece-1k") / MANIFEST)
     assert encoded["splits"]["train"]["tokens"] > 100
-    assert encoded["inputs"] == read_json(segments / MANIFEST)["sha256"], "made from these very segments"
-    assert encoded["tokenizer"]["sha256"] == made["sha256"]
+    inputs = {f"{split}.jsonl": part["input"] for split, part in encoded["splits"].items()}
+    assert inputs == read_json(segments / MANIFEST)["sha256"], "made from these very segments"
+    assert {part["tokenizer"]["sha256"] for part in encoded["splits"].values()} == {made["sha256"]}
 
 
 def test_wikitext_keeps_its_splits_and_its_words(layout: Layout, workspace: Path) -> None:

@@ -30,7 +30,7 @@ from quartet.models.checkpoint import save_model
 from quartet.results import Result, read_results
 from quartet.scoring.language_model import LanguageModel
 from quartet.tasks.baselines import first_pass_and_oracle as add_first_pass_and_oracle
-from quartet.text.encoded_corpus import EncodedCorpus
+from quartet.text.encoded_corpus import EncodedCorpus, split_manifest
 from quartet.text.encoding import encode_corpus
 from quartet.text.tokenizer import TextTokenizer
 from quartet.training import tuning
@@ -103,7 +103,7 @@ class World:
     def model(self, name: str, kind: str, seed: int = 1, **changes: Any) -> LanguageModel:
         """A model with random weights, of the corpus that is there; another seed has other weights."""
         made = random_model(kind, self.tokenizer, **{"init_std": 0.3 + 0.05 * seed, **changes})
-        manifest = LAYOUT.encoded(CORPUS, TOKENIZER_NAME) / MANIFEST
+        manifest = split_manifest(LAYOUT.encoded(CORPUS, TOKENIZER_NAME), "train")
         encoding = sha256(manifest) if manifest.is_file() else ""
         made.card = replace(made.card, name=name, seed=seed, encoding=encoding)
         folder = LAYOUT.model(name, read_params(), seed)

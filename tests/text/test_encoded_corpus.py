@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from quartet.errors import InputError
-from quartet.files import write_jsonl
+from quartet.files import sha256, write_jsonl
 from quartet.text import encoding
 from quartet.text.documents import SegmentedDocument, SegmentedParagraph
 from quartet.text.encoded_corpus import EncodedCorpus, JoinedIds
@@ -108,9 +108,12 @@ def test_the_manifest_counts_what_was_written(
     assert len(seen) == 3 * len(DOCUMENTS)
     assert json.loads((tmp_path / "encoded" / "manifest.json").read_text()) == manifest
     tokenizer.save(tmp_path / "tokenizer.json")
-    assert manifest["tokenizer"] == {"sha256": tokenizer.sha256, "vocab_size": tokenizer.vocab_size}
     ids = [token for sentence in tokenizer.encode_batch(SENTENCES) for token in sentence]
+    assert json.loads((tmp_path / "encoded" / "test.json").read_text()) == manifest["splits"]["test"]
     assert manifest["splits"]["test"] == {
+        "version": 1,
+        "input": sha256(segmented / "test.jsonl"),
+        "tokenizer": {"sha256": tokenizer.sha256, "vocab_size": tokenizer.vocab_size},
         "documents": 2,
         "sentences": 6,
         "words": 17,
@@ -150,6 +153,21 @@ def test_the_same_input_gives_the_same_bytes(
     assert written[0] == written[1]
 
 
+def test_another_test_document_changes_no_file_of_the_other_splits(
+    segmented: Path, tokenizer: TextTokenizer, tmp_path: Path
+) -> None:
+    """A training depends on these alone: see `pretrain` in dvc.yaml."""
+    read = [f"{split}.{kind}" for split in ("train", "valid") for kind in ("arrow", "json")]
+    written = []
+    for name in ("one", "two"):
+        encode_corpus(segmented, tokenizer, tmp_path / name)
+        written.append([(tmp_path / name / file).read_bytes() for file in read])
+        write_jsonl(segmented / "test.jsonl", [DOCUMENTS[0].to_json()])
+    assert written[0] == written[1]
+    tests = [(tmp_path / name / "test.json").read_bytes() for name in ("one", "two")]
+    assert tests[0] != tests[1]
+
+
 @pytest.mark.parametrize("share", [0, 0.3, 0.9, 0.99])
 def test_a_truncated_file_is_named(
     segmented: Path, tokenizer: TextTokenizer, tmp_path: Path, share: float
@@ -179,10 +197,10 @@ def test_a_file_cut_between_two_batches_is_noticed(
 
 
 def test_absent_files_and_splits_are_named(segmented: Path, tokenizer: TextTokenizer, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"manifest\.json: no such file"):
+    with pytest.raises(InputError, match=r"train\.json: no such file"):
         EncodedCorpus.open(tmp_path / "nowhere", "train")
     encode_corpus(segmented, tokenizer, tmp_path / "encoded")
-    with pytest.raises(InputError, match="nothing of the split 'dev'"):
+    with pytest.raises(InputError, match=r"dev\.json: no such file"):
         EncodedCorpus.open(tmp_path / "encoded", "dev")
     (tmp_path / "encoded" / "valid.arrow").unlink()
     with pytest.raises(InputError, match=r"valid\.arrow: cannot be read"):

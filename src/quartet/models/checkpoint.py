@@ -35,7 +35,7 @@ class ModelCard:
         best_step: the step that the best weights are of.
         parameters: trained numbers, each shared one counted once.
         tokenizer: SHA-256 of its tokenizer.json; :func:`save_model` fills it in.
-        encoding: SHA-256 of the manifest of the encoded corpus that it was trained on; empty where that has none.
+        encoding: SHA-256 of the manifest of the encoded split that it was trained on; empty where that has none.
         version: of the form of config.json.
     """
 

@@ -71,6 +71,11 @@ class JoinedIds:
         return max(int(part.max()) for part in self._parts)
 
 
+def split_manifest(folder: Path, split: str) -> Path:
+    """What says of one split what it was made from and what it holds."""
+    return folder / f"{split}.json"
+
+
 COLUMNS: dict[str, tuple[pa.DataType, ...]] = {
     "ids": (pa.uint16(), pa.int32()),
     "sentence_lengths": (pa.int32(),),
@@ -87,7 +92,7 @@ class CorpusOrigin:
 
     Attributes:
         folder: its own.
-        sha256: of its manifest, which holds the hashes of what it was made from.
+        sha256: of the split's manifest, which holds the hashes of what it was made from.
         tokenizer: SHA-256 of the tokenizer that it was made with.
     """
 
@@ -152,24 +157,20 @@ class EncodedCorpus:
             InputError: a file is absent, damaged, cut short, or not the one that the manifest describes.
         """
         folder = Path(folder)
-        path = folder / f"{split}.arrow"
-        manifest = read_json(folder / "manifest.json")
+        path, beside = folder / f"{split}.arrow", split_manifest(folder, split)
+        manifest = read_json(beside)
         try:
-            expected = {
-                key: int(manifest["splits"][split][key]) for key in ("documents", "sentences", "tokens")
-            }
+            expected = {key: int(manifest[key]) for key in ("documents", "sentences", "tokens")}
             vocabulary = int(manifest["tokenizer"]["vocab_size"])
-            origin = CorpusOrigin(
-                folder, sha256(folder / "manifest.json"), str(manifest["tokenizer"]["sha256"])
-            )
+            origin = CorpusOrigin(folder, sha256(beside), str(manifest["tokenizer"]["sha256"]))
             version = manifest["version"]
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(
-                folder / "manifest.json", f"says nothing of the split {split!r}", "encode the corpus again"
+                beside, "is no manifest of an encoded split", "encode the corpus again"
             ) from error
         if version != MANIFEST_VERSION:
             raise InputError(
-                folder / "manifest.json",
+                beside,
                 f"is of version {version}, this program reads {MANIFEST_VERSION}",
                 "encode the corpus again",
             )

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, numbered_lines, sha256, write_json
 from quartet.text.documents import parse_segmented
+from quartet.text.encoded_corpus import split_manifest
 from quartet.text.resumable_work import Arrays, ResumableWork, pack_texts, resume_folder, unpack_texts
 from quartet.text.scripts import count_words
 from quartet.text.split import SPLITS
@@ -74,7 +75,8 @@ def encode_corpus(
     Each ``<split>.arrow`` (datasets' stream format) has one row a document: doc_id string; ids uint16 (int32
     from a vocabulary of 65,536); and for each sentence sentence_lengths, sentence_paragraphs, sentence_words
     int32, sentence_headings bool. Sentences without a token are left out, as are paragraphs and documents
-    without a sentence.
+    without a sentence. ``<split>.json`` beside it says of that split what manifest.json says of all three, so that
+    an edited test document leaves the files of the other splits as they were.
 
     Args:
         segmented_dir: what `segmentation.segment_corpus` wrote.
@@ -87,35 +89,34 @@ def encode_corpus(
         advance: called after each document.
 
     Returns:
-        the manifest: the SHA-256 of each file read, the tokenizer's and its vocabulary size, and for each split
-        documents, sentences, words, tokens, unknown tokens and their share.
+        the manifest: for each split the SHA-256 of the file read, the tokenizer's and its vocabulary size, documents,
+        sentences, words, tokens, unknown tokens and their share.
 
     Raises:
         InputError: a split is absent, damaged or has no token.
     """
-    splits: dict[str, dict[str, float]] = {}
+    splits: dict[str, dict[str, Any]] = {}
     sources = {split: Path(segmented_dir) / f"{split}.jsonl" for split in SPLITS}
     for source in sources.values():
         if not source.is_file():
             raise InputError(source, "no such file")
-    inputs = {source.name: sha256(source) for source in sources.values()}
+    inputs = {split: sha256(source) for split, source in sources.items()}
     if resume is not None:
         resume = resume_folder(resume, *inputs.values(), tokenizer.sha256, BATCH_BYTES)
+    vocabulary = {"sha256": tokenizer.sha256, "vocab_size": tokenizer.vocab_size}
     with atomic_dir(out_dir) as folder:
         for split, source in sources.items():
             encode = EncodeLines(tokenizer, source)
             resumed = ResumableWork(resume / split if resume else None, _pack, _unpack)
             batches = _batches(numbered_lines(source))
             with closing(resumed.in_order(encode, batches, workers, scheduler)) as encoded:
-                splits[split] = _write(encoded, encode.id_type, folder / f"{split}.arrow", advance)
-            if not splits[split]["tokens"]:
+                counts = _write(encoded, encode.id_type, folder / f"{split}.arrow", advance)
+            if not counts["tokens"]:
                 raise InputError(source, "has no token to encode")
-        manifest = {
-            "version": MANIFEST_VERSION,
-            "inputs": inputs,
-            "tokenizer": {"sha256": tokenizer.sha256, "vocab_size": tokenizer.vocab_size},
-            "splits": splits,
-        }
+            origin = {"version": MANIFEST_VERSION, "input": inputs[split], "tokenizer": vocabulary}
+            splits[split] = {**origin, **counts}
+            write_json(split_manifest(folder, split), splits[split])
+        manifest = {"version": MANIFEST_VERSION, "splits": splits}
         write_json(folder / "manifest.json", manifest)
     if resume is not None:
         shutil.rmtree(resume.parent, ignore_errors=True)

@@ -23,6 +23,9 @@ from quartet.training.distributed import Machine
 from quartet.training.fit import TrainedNetwork, fit
 from quartet.training.kept_training import KeptTraining
 
+#: The splits that a training reads.
+READ = ("train", "valid")
+
 
 class Pretraining(KeptTraining):
     """One seed's training of a model.
@@ -54,7 +57,7 @@ class Pretraining(KeptTraining):
         decisive = dataclasses.replace(entry, training=entry.training.decisive)
         decides = [
             json.dumps(dataclasses.asdict(decisive), sort_keys=True),
-            *(sha256(path) for path in sorted(encoded.iterdir())),
+            *(sha256(encoded / f"{split}.{kind}") for split in READ for kind in ("arrow", "json")),
             sha256(tokenizer),
             code.fingerprint("quartet.training.fit", "quartet.models.checkpoint"),
             str(seed),
@@ -136,5 +139,5 @@ class Pretraining(KeptTraining):
     @cached_property
     def _data(self) -> tuple[TextTokenizer, EncodedCorpus, EncodedCorpus]:
         """The tokenizer, and the encoded splits for training and validation."""
-        train, valid = (EncodedCorpus.open(self._encoded, split) for split in ("train", "valid"))
+        train, valid = (EncodedCorpus.open(self._encoded, split) for split in READ)
         return TextTokenizer.load(self._tokenizer), train, valid

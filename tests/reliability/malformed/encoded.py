@@ -18,7 +18,7 @@ from quartet.text.encoded_corpus import EncodedCorpus
 from tests.reliability.malformed.case import Case, as_json, without
 from tests.small_corpus import encode_small
 
-ARROW, MANIFEST = "train.arrow", "manifest.json"
+ARROW, MANIFEST = "train.arrow", "train.json"
 
 
 @functools.cache
@@ -104,32 +104,31 @@ def _tables() -> dict[str, tuple[dict[str, bytes], str]]:
 
 def _manifests() -> dict[str, tuple[dict[str, bytes], str]]:
     valid, content = folder(), json.loads(folder()[MANIFEST])
-    train = content["splits"]["train"]
 
     def of(value: object) -> dict[str, bytes]:
         return {**valid, MANIFEST: value if isinstance(value, bytes) else as_json(value)}
 
     def split(**changes: object) -> dict[str, bytes]:
-        return of({**content, "splits": {**content["splits"], "train": {**train, **changes}}})
+        return of({**content, **changes})
 
-    nothing = "manifest.json: says nothing of the split 'train'"
+    nothing = "train.json: is no manifest of an encoded split"
     return {
-        "no manifest": (without(valid, MANIFEST), "manifest.json: no such file"),
-        "an empty manifest": (of(b""), "manifest.json: not valid JSON"),
-        "a manifest that is cut short": (of(valid[MANIFEST][:-9]), "manifest.json: not valid JSON"),
+        "no manifest": (without(valid, MANIFEST), "train.json: no such file"),
+        "an empty manifest": (of(b""), "train.json: not valid JSON"),
+        "a manifest that is cut short": (of(valid[MANIFEST][:-9]), "train.json: not valid JSON"),
         "a manifest that is a list": (of([]), nothing),
-        "a manifest without the split": (of({**content, "splits": {}}), nothing),
-        "splits that are a list": (of({**content, "splits": []}), nothing),
+        "a manifest of a whole corpus": (of({"version": 1, "splits": {"train": content}}), nothing),
+        "a tokenizer that is a list": (split(tokenizer=[]), nothing),
         "tokens that are a text": (split(tokens="many"), nothing),
         "tokens that are NaN": (split(tokens=float("nan")), nothing),
-        "a number of 5,000 digits": (of(b'{"a": ' + b"9" * 5000 + b"}"), "manifest.json: not valid JSON"),
-        "ten thousand brackets": (of(b"[" * 100_000), "manifest.json: not valid JSON"),
+        "a number of 5,000 digits": (of(b'{"a": ' + b"9" * 5000 + b"}"), "train.json: not valid JSON"),
+        "ten thousand brackets": (of(b"[" * 100_000), "train.json: not valid JSON"),
         "a folder for a manifest": (
             {**without(valid, MANIFEST), f"{MANIFEST}/a": b""},
-            "manifest.json: cannot be read",
+            "train.json: cannot be read",
         ),
         "infinitely many tokens": (split(tokens=float("inf")), nothing),
-        "another number of tokens": (split(tokens=train["tokens"] + 1), "its manifest says"),
+        "another number of tokens": (split(tokens=content["tokens"] + 1), "its manifest says"),
         "another number of documents": (split(documents=1), "its manifest says"),
         "another number of sentences": (split(sentences=0), "its manifest says"),
     }
