@@ -64,7 +64,6 @@ TOLERANCES = (
     ),
     # Choices among nearly equal ones (a weight of the grid, a seed of a search) and what counts decisions.
     Tolerance("weight|weight-best-on-test|share", absolute=0.1),
-    Tolerance("p-value", absolute=0.1),
     Tolerance("better|worse", relative=0.2, absolute=3.0),
     # Decisions: one that is nearly a tie may fall the other way.
     Tolerance(r"(wer|cer|bleu)(-difference)?", share=0.1),

@@ -11,6 +11,7 @@ from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.run import main
 from quartet.nbest.rescored_file import read_rescored
+from quartet.nbest.significance import detectable
 from quartet.nbest.system_comparison import compare
 from quartet.results import EvaluatedSystem, Measure, combined_name, system_name
 from quartet.tasks.rerank.metrics import metric_of
@@ -35,15 +36,12 @@ def compare_on(run: StageEvaluation, name: str, seed: int) -> None:
         found = compare(written[theirs], written[ours], metric, run.samples, seed)
         n = found.utterances
         measures = {
-            f"{metric.name}-difference": found.comparison.difference,
+            f"{metric.name}-difference": found.difference,
             "better": Measure(found.wins, n),
             "worse": Measure(found.losses, n),
         }
-        optional = {
-            "p-value": found.comparison.p_value,
-            f"{metric.name}-detectable": found.comparison.detectable,
-        }
-        measures |= {key: Measure(value, n) for key, value in optional.items() if value is not None}
+        if (smallest := detectable(found.difference)) is not None:
+            measures[f"{metric.name}-detectable"] = Measure(smallest, n)
         model, reading = ours
         system = EvaluatedSystem(model, "cpu", f"{n} utterances", seed, reading, system_name(*theirs))
         run.add(measures, system, name)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -18,15 +19,22 @@ from quartet.files import read_jsonl, write_jsonl
 
 @dataclass(frozen=True)
 class Measure:
-    """A value with the number of items behind it and a 95 % interval (None where none can be given)."""
+    """A value with the number of items behind it and a 95 % interval (None where none can be given).
+
+    Attributes:
+        value, n, ci_low, ci_high, units, unit, p: as of a :class:`Result`.
+    """
 
     value: float
     n: int
     ci_low: float | None = None
     ci_high: float | None = None
+    units: int | None = None
+    unit: str = ""
+    p: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("value", "ci_low", "ci_high"):
+        for name in ("value", "ci_low", "ci_high", "p"):
             number = getattr(self, name)
             if number is not None and not math.isfinite(number):
                 raise ValueError(f"a measure's {name} is {number}: it is not a result")
@@ -34,10 +42,8 @@ class Measure:
     @property
     def percent(self) -> Measure:
         """A rate as a percentage."""
-        low, high = self.ci_low, self.ci_high
-        return Measure(
-            100 * self.value, self.n, None if low is None else 100 * low, None if high is None else 100 * high
-        )
+        low, high = (None if end is None else 100 * end for end in (self.ci_low, self.ci_high))
+        return dataclasses.replace(self, value=100 * self.value, ci_low=low, ci_high=high)
 
 
 #: Readings of another input, or of copies one at a time: their words stand behind the model's name with a dash.
@@ -64,9 +70,18 @@ BASELINES = frozenset(
 )
 
 
+#: Fields that a line without them leaves out, as all lines of earlier versions do.
+OPTIONAL = frozenset({"units", "unit", "p"})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """A line of results.jsonl.
+
+    A paired difference of two systems is a row of the table ``<table>-pairs`` with the metric ``<metric>-difference``:
+    ``model`` and ``reading`` minus ``versus``, on the dataset and split of the levels (see
+    :func:`quartet.statistics.differences.paired_difference`). Its seed is that of the levels, None where it is the mean
+    over several.
 
     Attributes:
         table: perplexity, rerank, sts, wordsim, classification, runtime, training, ...
@@ -75,6 +90,10 @@ class Result:
         versus: the name of the second system where the figure is a difference of two.
         metric: ppl, pppl, wer, pearson, accuracy, ms, ...
         n: the number of items behind the value (utterances, pairs, tokens, repeats).
+        ci_low, ci_high: the 95 % interval, None where none can be given.
+        units: how many units were resampled for the interval; None where there is none.
+        unit: what they are: ``documents``, ``utterances``, ``speakers``, ...; empty where there is no interval.
+        p: two-sided, of a difference: below 0.05 exactly where the interval leaves out 0. None of all else.
         seed: the training seed, None for what has none.
         device: what computed it, e.g. ``cpu``.
         scale: one line that says how large the system and its training were.
@@ -95,11 +114,14 @@ class Result:
     seed: int | None
     device: str
     scale: str
+    units: int | None = None
+    unit: str = ""
+    p: float | None = None
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
     def __post_init__(self) -> None:
-        Measure(self.value, self.n, self.ci_low, self.ci_high)
+        Measure(self.value, self.n, self.ci_low, self.ci_high, p=self.p)
 
     @property
     def system(self) -> str:
@@ -170,7 +192,13 @@ def write_results(path: str | Path, results: Iterable[Result]) -> None:
     for before, after in itertools.pairwise(rows):
         if before.key == after.key:
             raise ValueError(f"two results for {before.key}")
-    write_jsonl(path, ({"system": row.system, **dataclasses.asdict(row)} for row in rows))
+    write_jsonl(path, map(_line, rows))
+
+
+def _line(row: Result) -> dict[str, Any]:
+    """A result as it is written: what says something of an interval alone is absent where there is none."""
+    fields = {"system": row.system, **dataclasses.asdict(row)}
+    return {name: value for name, value in fields.items() if name not in OPTIONAL or value not in (None, "")}
 
 
 def read_results(path: str | Path) -> list[Result]:

@@ -32,7 +32,7 @@ def test_compare_says_who_is_better_and_how_sure_it_is(
         ]
         (tmp_path / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
     files = [str(tmp_path / "a"), str(tmp_path / "b")]
-    assert call(monkeypatch, b"", "compare", *files, "--resamples", "500") == 0
+    assert call(monkeypatch, b"", "compare", *files, "--resamples", "10000") == 0
     printed = capsys.readouterr().out
     assert f"b - a         {-100 / 13:.2f} [" in printed
     assert "b better      1\n" in printed

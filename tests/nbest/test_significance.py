@@ -11,7 +11,8 @@ from scipy.stats import norm, t
 
 from quartet.nbest.metrics import Bleu, WordErrorRate
 from quartet.nbest.rerank import Selection
-from quartet.nbest.significance import measure, paired_bootstrap
+from quartet.nbest.significance import detectable, measure, paired_bootstrap
+from quartet.statistics import intervals
 from quartet.statistics.intervals import resample_counts, tail
 
 
@@ -44,14 +45,13 @@ def test_the_interval_is_that_of_a_plain_resampling_loop() -> None:
 
 def test_a_difference_is_paired_and_far_surer_than_two_intervals() -> None:
     system, baseline = random_selections(300, better=0.1)
-    comparison = paired_bootstrap(system, baseline, samples=4000, seed=1)
-    difference = comparison.difference
+    difference = paired_bootstrap(system, baseline, samples=10_000, seed=1)
     assert difference.value == pytest.approx(system.value - baseline.value)
     assert difference.ci_low is not None
     assert difference.ci_high is not None
     assert difference.ci_low < difference.value < difference.ci_high < 0
-    assert comparison.p_value is not None
-    assert comparison.p_value == pytest.approx(2 * t.sf(norm.isf(1 / 4001) * np.sqrt(299 / 300), 299))
+    assert (difference.units, difference.unit) == (300, "utterances")
+    assert difference.p == pytest.approx(2 * t.sf(norm.isf(1 / 10_001) * np.sqrt(299 / 300), 299))
     whole = measure(baseline, samples=4000, seed=1)
     assert whole.ci_low is not None
     assert whole.ci_high is not None
@@ -66,21 +66,21 @@ def test_p_is_symmetric_and_agrees_with_the_interval() -> None:
             errors[:150] += 1
             errors[150:] = np.maximum(errors[150:] - 1, 0)
             system = selection(errors.tolist(), baseline.counts[:, 1].tolist())
-        forth = paired_bootstrap(system, baseline, samples=2000, seed=2)
-        back = paired_bootstrap(baseline, system, samples=2000, seed=2)
-        assert forth.p_value == back.p_value
-        assert forth.p_value is not None
-        assert (forth.p_value < 0.05) == significant
-        assert forth.difference.ci_low is not None
-        assert forth.difference.ci_high is not None
-        assert (forth.difference.ci_low <= 0 <= forth.difference.ci_high) != significant
+        forth = paired_bootstrap(system, baseline, samples=10_000, seed=2)
+        back = paired_bootstrap(baseline, system, samples=10_000, seed=2)
+        assert forth.p is not None
+        assert forth.p == pytest.approx(back.p)
+        assert (forth.p < 0.05) == significant
+        assert forth.ci_low is not None
+        assert forth.ci_high is not None
+        assert (forth.ci_low <= 0 <= forth.ci_high) != significant
 
 
 def test_equal_systems_do_not_differ() -> None:
     _, baseline = random_selections(50, better=0.0)
-    comparison = paired_bootstrap(baseline, baseline, samples=500, seed=1)
-    assert comparison.p_value == 1.0
-    assert (comparison.difference.value, comparison.difference.ci_low) == (0.0, None), "no utterance differs"
+    difference = paired_bootstrap(baseline, baseline, samples=10_000, seed=1)
+    assert difference.p == 1.0
+    assert (difference.value, difference.ci_low) == (0.0, None), "no utterance differs"
 
 
 def test_the_seed_decides() -> None:
@@ -92,8 +92,8 @@ def test_the_seed_decides() -> None:
 def test_edges() -> None:
     one = selection([1], [4])
     assert measure(one, 100, 0).ci_low is None
-    alone = paired_bootstrap(one, one, 100, 0)
-    assert (alone.difference.ci_low, alone.p_value, alone.detectable) == (None, None, None)
+    alone = paired_bootstrap(one, one, 10_000, 0)
+    assert (alone.ci_low, alone.p, detectable(alone)) == (None, None, None)
     silent = selection([2, 0], [0, 0])
     assert measure(silent, 100, 0).value == 200.0
     with pytest.raises(ValueError, match="no utterance"):
@@ -118,8 +118,9 @@ def bleu_selections(n: int) -> tuple[Selection, Selection, list[tuple[str, str, 
     return Selection(zeros, counts[:, 0], metric), Selection(zeros, counts[:, 1], metric), texts
 
 
-def test_a_resample_of_bleu_is_sacrebleus_own_figure_of_it() -> None:
+def test_a_resample_of_bleu_is_sacrebleus_own_figure_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     system, baseline, texts = bleu_selections(40)
+    monkeypatch.setattr(intervals, "LEAST_DRAWS", 300)  # sacrebleu takes long
     found = paired_bootstrap(system, baseline, samples=300, seed=5)
     replicates = []
     for counts in resample_counts(40, 300, 5):
@@ -131,14 +132,17 @@ def test_a_resample_of_bleu_is_sacrebleus_own_figure_of_it() -> None:
             )
             replicates.append(ours - theirs)
     ends = np.quantile(replicates, [tail(40), 1 - tail(40)])
-    assert found.difference.ci_low == pytest.approx(ends[0], abs=1e-9)
-    assert found.difference.ci_high == pytest.approx(ends[1], abs=1e-9)
-    assert found.difference.value == system.value - baseline.value > 0
-    assert found.p_value is not None
-    assert found.p_value < 0.05
+    assert found.ci_low == pytest.approx(ends[0], abs=1e-9)
+    assert found.ci_high == pytest.approx(ends[1], abs=1e-9)
+    assert found.value == system.value - baseline.value > 0
+    assert found.p is not None
+    assert found.p < 0.05
 
 
-def test_the_smallest_detectable_difference_is_found_four_times_in_five() -> None:
+def test_the_smallest_detectable_difference_is_found_four_times_in_five(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(intervals, "LEAST_DRAWS", 400)
     generator = np.random.default_rng(2)
     n, trials = 150, 200
     words = np.full(n, 20)
@@ -149,11 +153,11 @@ def test_the_smallest_detectable_difference_is_found_four_times_in_five() -> Non
         change = generator.integers(-2, 3, n) + (generator.random(n) < gain)
         return selection((base - change).tolist(), words.tolist()), selection(base.tolist(), words.tolist())
 
-    said = [paired_bootstrap(*drawn(0.0), samples=400, seed=1).detectable for _ in range(5)]
+    said = [detectable(paired_bootstrap(*drawn(0.0), samples=400, seed=1)) for _ in range(5)]
     smallest = float(np.mean([each for each in said if each is not None]))
     found = 0
     for seed in range(trials):
-        comparison = paired_bootstrap(*drawn(smallest * 20 / 100), samples=400, seed=seed)
-        assert comparison.p_value is not None
-        found += comparison.p_value < 0.05
+        difference = paired_bootstrap(*drawn(smallest * 20 / 100), samples=400, seed=seed)
+        assert difference.p is not None
+        found += difference.p < 0.05
     assert 0.7 < found / trials < 0.9

@@ -92,6 +92,7 @@ def row(
     n: int,
     half: float | None = None,
     seed: int | None = 1,
+    p: float | None = None,
 ) -> Result:
     """A result with an interval of `half` on either side (None: without one)."""
     return Result(
@@ -108,17 +109,19 @@ def row(
         seed=seed,
         device="cpu",
         scale="1.00 M parameters, 600 steps",
+        p=p,
     )
 
 
 def rows_of(
-    place: tuple[str, str, str, str], n: int, seed: int | None, **figures: float | tuple[float, float]
+    place: tuple[str, str, str, str], n: int, seed: int | None, **figures: float | tuple[float, ...]
 ) -> Iterator[Result]:
-    """Rows of one table, system, set and split: by metric (_ for -) a value, or one and half its interval."""
+    """Rows of one table, system, set and split: by metric (_ for -) a value, or (value, half its interval, its p)."""
     table, system, dataset, split = place
     for metric, figure in figures.items():
-        value, half = figure if isinstance(figure, tuple) else (figure, None)
-        yield row(table, system, dataset, split, metric.replace("_", "-"), value, n, half, seed)
+        value, *rest = figure if isinstance(figure, tuple) else (figure, None)
+        half, p = (*rest, None)[:2]
+        yield row(table, system, dataset, split, metric.replace("_", "-"), value, n, half, seed, p)
 
 
 def results(seeds: tuple[int, ...] = (1,)) -> list[Result]:
@@ -188,7 +191,7 @@ def _model(name: str, seed: int, worse: float) -> Iterator[Result]:
         for other, difference in (("unilm", -1.2), ("bilm", 0.1)):
             yield from rows_of(
                 ("rerank-pairs", f"tta - {other}", "sample-speech", "test"), 106, seed,
-                wer_difference=(difference, 1.0), p_value=0.02 if difference < 0 else 0.8, better=20, worse=12,
+                wer_difference=(difference, 1.0, 0.02 if difference < 0 else 0.8), better=20, worse=12,
                 wer_detectable=1.5,
             )  # fmt: skip
     if name in ("bert-", "segabert"):
@@ -218,7 +221,7 @@ def _reranked(system: str, place: int, wer: float, worse: float, seed: int) -> I
         p = (0.3 if place else 0.012) * (1 if split == "test" else 0.5) * worse
         yield from rows_of(
             ("rerank", system, "sample-speech", split), 106, seed, weight=0.3 - 0.2 * place, wer=(rate, 2.0),
-            wer_difference=(rate - first, 1.4), p_value=p,
+            wer_difference=(rate - first, 1.4, p),
         )  # fmt: skip
     yield from rows_of(
         ("rerank", system, "sample-speech", "test"), 106, seed, wer_detectable=1.9, wer_best_on_test=wer - 0.4,

@@ -143,7 +143,7 @@ def test_reranking_claims_follow_the_interval_of_the_difference_on_every_seed() 
     (said,) = verdicts(
         changed("rerank", "tta", "wer-difference", value=2.0, ci_low=1.0, ci_high=3.0), "rerank"
     )
-    assert "`tta` (+2.00 [+1.00, +3.00])" in part(said, "shown to be worse:")
+    assert "`tta` (+2.00 [+1.00, +3.00] p 0.012)" in part(said, "shown to be worse:")
     (said,) = verdicts(results((1, 2, 3)), "rerank", facts((1, 2, 3)))
     assert part(said, "shown to be better:") == "", "the later seeds are worse, and one interval holds 0"
 

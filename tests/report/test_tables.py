@@ -134,7 +134,7 @@ def test_references_have_the_measure_and_the_error_of_the_same_lists(page: str) 
 def test_reranking_stands_beside_the_papers_row_of_the_same_system(page: str) -> None:
     body = section(page, "Reranking")
     assert table_row(body, "tta") == [
-        "0.30", "12.74 [10.74, 14.74]", "13.84 [11.84, 15.84]", "-1.54 [-2.94, -0.14]", "0.012",
+        "0.30", "12.74 [10.74, 14.74]", "13.84 [11.84, 15.84]", "-1.54 [-2.94, -0.14] p 0.012",
         "1.90", "13.44 (0.35)",
     ]  # fmt: skip
     assert "test-clean | 4.31 | 4.05 (-6.0 %) | 3.97 (-7.9 %) | 3.97 (-7.9 %) | 1.96 (-54.5 %) |" in body
@@ -146,7 +146,7 @@ def test_lengths_stand_in_their_order_and_pairs_have_their_p(page: str) -> None:
     assert table_row(lengths, "first-pass")[0] == "17.00 [13.90, 20.10]"
     assert "n = 16 to 60 " in lengths
     pairs = section(page, "Reranking: systems against each other")
-    assert table_row(pairs, "tta - unilm") == ["-1.20 [-2.20, -0.20]", "0.020", "20", "12", "1.50"]
+    assert table_row(pairs, "tta - unilm") == ["-1.20 [-2.20, -0.20] p 0.020", "20", "12", "1.50"]
 
 
 def bleu_rows() -> list[Result]:
@@ -250,7 +250,7 @@ def test_unknown_tables_metrics_and_splits_are_shown() -> None:
 def test_every_value_reaches_the_page() -> None:
     """Each result with a number of its own is found in the text again, however it is rounded."""
     rows = [
-        replace(one, metric=f"{one.metric}x", value=1000 + index, ci_low=None, ci_high=None)
+        replace(one, metric=f"{one.metric}x", value=1000 + index, ci_low=None, ci_high=None, p=None)
         for index, one in enumerate(results())
     ]
     text = markdown(rows, facts())
@@ -271,11 +271,11 @@ def test_several_seeds_are_a_mean_with_its_spread() -> None:
 
 def test_of_several_p_values_the_largest_is_given() -> None:
     rows = [
-        row("rerank", "tta", "sample-speech", "test", metric, value, 106, None, seed)
+        row("rerank", "tta", "sample-speech", "test", metric, value, 106, None, seed, of)
         for seed, p in ((1, 0.01), (2, 0.2))
-        for metric, value in (("wer", 14.0), ("p-value", p))
+        for metric, value, of in (("wer", 14.0, None), ("wer-difference", -1.0, p))
     ]
-    assert table_row(section(markdown(rows, facts()), "Reranking"), "tta")[-1] == "0.200"
+    assert table_row(section(markdown(rows, facts()), "Reranking"), "tta")[-1] == "-1.00 p 0.200"
 
 
 def test_the_tables_show_all_that_the_pipeline_measures(page: str) -> None:

@@ -14,7 +14,6 @@ from quartet.statistics.intervals import (
     Floats,
     bootstrap_measure,
     bootstrap_measures,
-    least_resamples,
     percentile_interval,
     resample_counts,
     tail,
@@ -115,11 +114,53 @@ def test_few_units_units_that_do_not_differ_and_a_mostly_undefined_statistic_hav
 
 
 def test_p_values() -> None:
-    assert two_sided_p(np.full(99, -1.0), 10**9) == pytest.approx(2 / 100)
+    assert two_sided_p(-1.0 - np.arange(99) / 99, 10**9) == pytest.approx(2 / 100)
     assert two_sided_p(np.zeros(99), 50) == 1.0
-    assert two_sided_p(np.array([1.0] * 97 + [-1.0] * 2), 10**9) == pytest.approx(2 * 3 / 100)
+    assert two_sided_p(np.full(99, -1.0), 50) is None  # as it has no interval: the units do not differ
+    assert two_sided_p(np.array([1.0] * 97 + [-1.0] * 2), 10**9) == pytest.approx(2 * 1.5 / 98)
     assert two_sided_p(np.array([1.0, -1.0]), 50) == 1.0
-    assert two_sided_p(np.full(99, -1.0), LEAST_UNITS - 1) is None
+    assert two_sided_p(np.arange(-99.0, 0.0), LEAST_UNITS - 1) is None
+    assert two_sided_p(np.array([np.nan] * 60 + [1.0, 2.0]), 50) is None
+    assert two_sided_p(np.array([1.0, 2.0, 3.0, np.nan]), 50) == two_sided_p(np.array([1.0, 2.0, 3.0]), 50)
+
+
+def agree(replicates: Floats, units: int) -> bool:
+    """Whether the interval leaves out 0 exactly where p is below 0.05."""
+    low, high = percentile_interval(replicates, units)
+    p = two_sided_p(replicates, units)
+    if low is None or high is None:
+        return p in (None, 1.0)
+    assert p is not None
+    return (p < 0.05) == (not low <= 0 <= high)
+
+
+@pytest.mark.parametrize("size", [120, 999, 1000, 10_000])
+@pytest.mark.parametrize("units", [10, 37, 1000])
+def test_p_is_below_five_percent_exactly_where_the_interval_leaves_out_0(units: int, size: int) -> None:
+    """At the edge: an end of the interval beside 0, on it and beyond it, with ties and without."""
+    generator = np.random.default_rng(units)
+    for trial in range(20):
+        drawn = generator.normal(1.0, 0.5, size) if trial % 2 else generator.integers(0, 60, size) / 7
+        low, high = percentile_interval(drawn, units)
+        assert low is not None and high is not None
+        seen = set()
+        for end in (low, high):
+            for beside in (0.0, 1e-9, -1e-9, 1e-3, -1e-3):
+                assert agree(drawn - end + beside, units), (trial, end, beside)
+                seen.add(two_sided_p(drawn - end + beside, units) < 0.05)  # type: ignore[operator]
+        assert seen == {True, False}
+
+
+def test_p_and_the_interval_agree_on_drawn_sets() -> None:
+    generator = np.random.default_rng(11)
+    shown = 0
+    for trial in range(400):
+        units = int(generator.integers(10, 60))
+        values = generator.integers(-3, 4, units) + generator.choice([0.0, 0.6])
+        replicates = np.concatenate([mean_of(values, c) for c in resample_counts(units, 300, trial)])
+        assert agree(replicates, units)
+        shown += two_sided_p(replicates, units) < 0.05  # type: ignore[operator]
+    assert 30 < shown < 250
 
 
 @pytest.mark.parametrize("units", [10, 30, 1000])
@@ -129,12 +170,6 @@ def test_p_is_the_level_whose_interval_ends_at_zero(units: int) -> None:
     assert p is not None
     low, _ = percentile_interval(replicates, units, 1 - p)
     assert low == pytest.approx(0.0, abs=2e-3)
-
-
-def test_the_fewest_resamples_leave_one_beyond_each_end() -> None:
-    least = least_resamples()
-    assert all(least * tail(units) >= 1 for units in (LEAST_UNITS, 50, 1000))
-    assert (least - 1) * tail(LEAST_UNITS) < 1
 
 
 def test_the_weighted_median_is_the_median_of_the_repeated_values() -> None:

@@ -60,14 +60,14 @@ def compare(
     from quartet.nbest.metrics import metric_named
     from quartet.nbest.rescored_file import read_rescored
     from quartet.nbest.system_comparison import compare as compare_systems
-    from quartet.statistics.intervals import least_resamples
+    from quartet.statistics.intervals import LEAST_DRAWS
 
     check_paths([("A.jsonl", a), ("B.jsonl", b)], [("standard output", STDOUT)])
-    if resamples < least_resamples():
+    if resamples < LEAST_DRAWS:
         raise InputError(
             "--resamples",
             f"{resamples} do not say how sure a difference is",
-            f"take {least_resamples()} or more",
+            f"take {LEAST_DRAWS} or more",
         )
     judge = metric_named(metric, BleuSettings(lowercase=bleu_lowercase, tokenize=bleu_tokenize))
     results = {path: read_rescored(path) for path in (a, b)}
@@ -89,17 +89,18 @@ def compare(
 def lines(found: SystemComparison, metric: MetricName, words: int) -> list[str]:
     """The comparison in words, a fact a line."""
     from quartet.nbest.metrics import METRICS
+    from quartet.nbest.significance import detectable
     from quartet.statistics.intervals import LEAST_UNITS
 
     unit, parts = METRICS[metric].label, METRICS[metric].parts
     changes = found.changes
-    difference = with_interval(found.comparison.difference, sign=True)
-    p_value, detectable = found.comparison.p_value, found.comparison.detectable
+    difference = with_interval(found.difference, sign=True)
+    p_value, smallest = found.difference.p, detectable(found.difference)
     rows = [
         (f"a: {unit}", with_interval(found.a)),
         (f"b: {unit}", with_interval(found.b)),
         ("b - a", difference + ("" if p_value is None else f", p = {p_value:.4f}")),
-        ("detectable", "unknown" if detectable is None else f"{detectable:.2f}"),
+        ("detectable", "unknown" if smallest is None else f"{smallest:.2f}"),
         ("utterances", f"{found.utterances:,} with a reference, {found.without_reference:,} without"),
         ("b better", f"{found.wins:,}"),
         ("b worse", f"{found.losses:,}"),
@@ -132,15 +133,16 @@ def ordered(changes: Counter[tuple[str, str]]) -> list[tuple[tuple[str, str], in
 
 def as_object(found: SystemComparison) -> dict[str, Any]:
     """Everything, for other programs."""
-    comparison, changes = found.comparison, found.changes
+    from quartet.nbest.significance import detectable
+
+    changes = found.changes
     return {
         "utterances": found.utterances,
         "without_reference": found.without_reference,
         "a": dataclasses.asdict(found.a),
         "b": dataclasses.asdict(found.b),
-        "difference": dataclasses.asdict(comparison.difference),
-        "p_value": comparison.p_value,
-        "detectable": comparison.detectable,
+        "difference": dataclasses.asdict(found.difference),
+        "detectable": detectable(found.difference),
         "better": found.wins,
         "worse": found.losses,
         "equal": found.ties,

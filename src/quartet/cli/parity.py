@@ -19,7 +19,7 @@ from quartet.nbest.significance import measure, paired_bootstrap
 from quartet.results import Measure, with_interval
 from quartet.runtime.clock import Seconds, device_timer, in_turns, median_interval, times_as_long
 from quartet.scoring.engine import TextScorer
-from quartet.statistics.intervals import LEAST_UNITS
+from quartet.statistics.intervals import LEAST_DRAWS, LEAST_UNITS
 
 #: Files that hold a model's weights.
 WEIGHTS = ("model.onnx", "model.safetensors", "best.safetensors")
@@ -83,13 +83,12 @@ def study(
 def _outcome(first: RescoredLists, second: RescoredLists, samples: int, seed: int) -> dict[str, Any]:
     ours, theirs = (each.candidates.select(first.weight) for each in (first, second))
     apart = np.abs(first.candidates.lm - second.candidates.lm)
-    compared = paired_bootstrap(theirs, ours, samples, seed)
+    difference = paired_bootstrap(theirs, ours, samples, seed)
     return {
         "wer": {
             "model": dataclasses.asdict(measure(ours, samples, seed)),
             "exported": dataclasses.asdict(measure(theirs, samples, seed)),
-            "difference": dataclasses.asdict(compared.difference),
-            "p_value": compared.p_value,
+            "difference": dataclasses.asdict(difference),
             "first_pass": first.first_pass,
         },
         "wer_at_any_weight": _at_any_weight(first.candidates, second.candidates),
@@ -155,8 +154,8 @@ def lines(found: dict[str, Any]) -> list[str]:
         return with_interval(Measure(**figure), sign)
 
     wer, scores, sizes = found["wer"], found["scores"], found["bytes"]
-    few = f"no p: fewer than {LEAST_UNITS} utterances, or none that differ"
-    tested = few if wer["p_value"] is None else f"p = {wer['p_value']:.4f}"
+    few = f"no p: fewer than {LEAST_UNITS} utterances or {LEAST_DRAWS:,} resamples, or too alike"
+    tested = few if wer["difference"]["p"] is None else f"p = {wer['difference']['p']:.4f}"
     rows = [
         ("weight", f"{found['weight']:g}, {found['lists']['lists']} lists, {found['threads']} threads"),
         ("WER, %", f"{shown(wer['model'])} -> {shown(wer['exported'])}; first pass {wer['first_pass']:.2f}"),

@@ -6,44 +6,18 @@ together, and so are their errors. A resample's figure is made of its summed cou
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
 from quartet.nbest.metrics import REFERENCE, Counts, Metric
 from quartet.nbest.rerank import Selection
 from quartet.results import Measure
-from quartet.statistics.intervals import (
-    LEAST_UNITS,
-    LEVEL,
-    Floats,
-    Statistic,
-    bootstrap_measure,
-    bootstrap_replicates,
-    percentile_interval,
-    two_sided_p,
-)
+from quartet.statistics.differences import paired_difference
+from quartet.statistics.intervals import LEVEL, Floats, Statistic, bootstrap_measure
 
 #: How often a true difference of the smallest detectable size would be found.
 POWER = 0.8
-
-
-@dataclass(frozen=True)
-class PairedComparison:
-    """System minus baseline on the same utterances.
-
-    Attributes:
-        difference: of the corpus figures, with a 95 % interval.
-        p_value: two-sided; 1 where the two never differ. None of too few utterances, which have no interval either.
-        detectable: the smallest true difference that a test of these utterances would find 4 times in 5, at
-            the level of 5 %, if the two differ from utterance to utterance as much as here: (1.96 + 0.84, of few
-            utterances Student's t) standard errors of the difference. None of too few utterances.
-    """
-
-    difference: Measure
-    p_value: float | None
-    detectable: float | None
 
 
 def measure(selection: Selection, samples: int, seed: int) -> Measure:
@@ -55,36 +29,49 @@ def measure(selection: Selection, samples: int, seed: int) -> Measure:
     n = len(selection.counts)
     if n == 0:
         raise ValueError("no utterance has a reference")
-    return bootstrap_measure(_figure(selection.metric, selection.counts), n, n, samples, seed)
+    return bootstrap_measure(_figure(selection.metric, selection.counts), n, n, samples, seed, "utterances")
 
 
-def paired_bootstrap(system: Selection, baseline: Selection, samples: int, seed: int) -> PairedComparison:
-    """Compare two choices on the same utterances; each resample draws the same ones for both.
+def paired_bootstrap(
+    system: Selection | Sequence[Selection],
+    baseline: Selection | Sequence[Selection],
+    samples: int,
+    seed: int,
+) -> Measure:
+    """System minus baseline with its interval and p; each resample draws the same utterances for both.
+
+    Args:
+        system, baseline: a choice, or one for each training.
 
     Raises:
         ValueError: the two are not of the same references or not of one metric, or there is none.
     """
-    same = np.array_equal(system.counts[:, REFERENCE], baseline.counts[:, REFERENCE])
-    if not same or system.metric != baseline.metric:
-        raise ValueError("the two choices are not of the same utterances and metric")
-    from scipy.special import stdtrit
-
-    n = len(system.counts)
+    ours, theirs = ([each] if isinstance(each, Selection) else list(each) for each in (system, baseline))
+    first = ours[0]
+    for each in (*ours, *theirs):
+        same = np.array_equal(each.counts[:, REFERENCE], first.counts[:, REFERENCE])
+        if not same or each.metric != first.metric:
+            raise ValueError("the two choices are not of the same utterances and metric")
+    n = len(first.counts)
     if n == 0:
         raise ValueError("no utterance has a reference")
-    ours, theirs = (_figure(system.metric, each.counts) for each in (system, baseline))
+    figures = ([_figure(one.metric, one.counts) for one in each] for each in (ours, theirs))
+    return paired_difference(*figures, n, n=n, unit="utterances", samples=samples, seed=seed)
 
-    def difference(draws: Floats) -> Floats:
-        return ours(draws) - theirs(draws)
 
-    value = float(difference(np.ones((1, n)))[0])
-    replicates = bootstrap_replicates(difference, n, samples, seed)
-    low, high = percentile_interval(replicates, n)
-    detectable = None
-    if n >= LEAST_UNITS:
-        errors = stdtrit(n - 1, (1 + LEVEL) / 2) + stdtrit(n - 1, POWER)
-        detectable = float(errors * np.std(replicates) * math.sqrt(n / (n - 1)))
-    return PairedComparison(Measure(value, n, low, high), two_sided_p(replicates, n), detectable)
+def detectable(difference: Measure) -> float | None:
+    """The smallest true difference that a test of these units would find 4 times in 5, at the level of 5 %.
+
+    It is of two systems that differ from unit to unit as much as these: (1.96 + 0.84, of few units Student's t)
+    standard errors of the difference, half of whose interval is 1.96 of them. None where it has no interval.
+    """
+    from scipy.special import stdtrit
+
+    low, high, units = difference.ci_low, difference.ci_high, difference.units
+    if low is None or high is None or units is None:
+        return None
+    ends, power = stdtrit(units - 1, [(1 + LEVEL) / 2, POWER])
+    return float((high - low) / 2 * (1 + power / ends))
 
 
 def _figure(metric: Metric, counts: Counts) -> Statistic:

@@ -14,7 +14,7 @@ from quartet.nbest.metrics import Metric
 from quartet.nbest.normalise import default_normalisation
 from quartet.nbest.rerank import Selection
 from quartet.nbest.rescored_file import RescoredLine
-from quartet.nbest.significance import PairedComparison, measure, paired_bootstrap
+from quartet.nbest.significance import measure, paired_bootstrap
 from quartet.nbest.types import words
 from quartet.results import Measure
 
@@ -43,7 +43,7 @@ class SystemComparison:
         utterances: how many have a reference; the others are left out of everything below.
         without_reference: these others.
         a, b: their figures, each with its interval.
-        comparison: b minus a.
+        difference: b minus a.
         wins, losses, ties: utterances where b is better, worse, as good, by themselves (see `Metric.merit`).
         same: utterances for which both chose the same text.
         changes: what changed, in the units of the metric.
@@ -53,7 +53,7 @@ class SystemComparison:
     without_reference: int
     a: Measure
     b: Measure
-    comparison: PairedComparison
+    difference: Measure
     wins: int
     losses: int
     ties: int
@@ -85,7 +85,7 @@ def compare(
         without_reference=len(pairs) - len(known),
         a=first,
         b=second,
-        comparison=paired_bootstrap(selections[1], selections[0], samples, seed),
+        difference=paired_bootstrap(selections[1], selections[0], samples, seed),
         wins=int((gains > 0).sum()),
         losses=int((gains < 0).sum()),
         ties=int((gains == 0).sum()),

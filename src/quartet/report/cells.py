@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from quartet.report.numbers import Number
+from quartet.report.numbers import Number, p_value
 from quartet.results import Result
 
 
@@ -65,13 +65,21 @@ class Cell:
             return None
         return min(lows), max(highs)
 
+    @property
+    def p(self) -> float | None:
+        """The p of a difference; of several seeds the largest. None where a seed has none."""
+        known = [row.p for row in self.rows if row.p is not None]
+        return max(known) if len(known) == len(self.rows) else None
+
     def text(self, number: Number, bounds: bool = True) -> str:
-        """The value, ± its spread over the seeds, and, if asked for, [its bounds]."""
+        """The value, ± its spread over the seeds, and, if asked for, [its bounds] and its p."""
         parts = [number(self.value)]
         if self.spread:  # equal seeds (a size) have none to tell
             parts.append(f"± {number(self.spread).lstrip('+')}")
         if bounds and self.bounds is not None:
             parts.append(interval(self.bounds, number))
+        if bounds and self.p is not None:
+            parts.append(f"p {p_value(self.p)}")
         return " ".join(parts)
 
 

@@ -159,7 +159,7 @@ def _leaks(report: Report, _: TableContext, systems: list[str]) -> list[str]:
 
 def _dev_choice(report: Report, where: TableContext, _: list[str]) -> list[str]:
     """Differences on dev, where the weight was chosen, stand in results.jsonl alone; test's weight is dev's."""
-    report.omit(where.table, where.dataset, "dev", [f"{where.values['m']}-difference", "p-value"])
+    report.omit(where.table, where.dataset, "dev", [f"{where.values['m']}-difference"])
     report.omit(where.table, where.dataset, "test", ["weight"])
     return []
 

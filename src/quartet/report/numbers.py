@@ -84,7 +84,6 @@ FORMATS: dict[str, Number] = {
     "weight": weight,
     "perplexity": perplexity,
     "milliseconds": milliseconds,
-    "p": p_value,
     "millions": millions,
     "general": general,
     "coverage": coverage,

@@ -39,7 +39,6 @@ class ColumnSpec(Entry):
         without: sets for which `each` makes no column.
         caption: whether the caption counts its items.
         bounds: whether its interval is shown.
-        seeds: "largest": of several seeds the largest value, where a mean means nothing.
         computed: a name of `quartet.report.computed_cells.CELLS` in the place of a figure.
         paper: a published table in the place of a figure, and `column` its column.
     """
@@ -55,7 +54,6 @@ class ColumnSpec(Entry):
     without: tuple[str, ...] = ()
     caption: bool = True
     bounds: bool = True
-    seeds: Literal["mean", "largest"] = "mean"
     computed: str = ""
     paper: str = ""
     column: str = ""

@@ -162,8 +162,6 @@ def _entry(report: Report, where: computed_cells.TableContext, column: TableColu
         place = spec.table or where.table, spec.dataset, split, system, metric
         texts.append(report.text(FORMATS[number], *place, spec.caption, spec.bounds))
         cell = report.find(*place)
-        if cell and spec.seeds == "largest":
-            texts[-1] = FORMATS[number](max(row.value for row in cell.rows))
         if cell and not spec.text:
             return texts[-1]
     if cell is None or NONE in texts:

@@ -12,7 +12,7 @@ from quartet.nbest.formats import jsonl
 from quartet.nbest.metrics import CountTable, Metric, metric_named
 from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates, Reranking, Selection, by_length, weight_grid
-from quartet.nbest.significance import measure, paired_bootstrap
+from quartet.nbest.significance import detectable, measure, paired_bootstrap
 from quartet.nbest.types import NBest
 from quartet.results import EvaluatedSystem, Measure
 from quartet.statistics.intervals import Floats
@@ -82,17 +82,17 @@ def add_outcome(
     metric, seed = dev.table.metric.name, run.seed_of(system)
     chosen = dev.select(outcome.weight)
     run.add({metric: measure(chosen, run.samples, seed)}, system, lists, "dev", "rerank")
-    compared = paired_bootstrap(outcome.reranked, outcome.first_pass, run.samples, seed)
-    n = compared.difference.n
+    difference = paired_bootstrap(outcome.reranked, outcome.first_pass, run.samples, seed)
+    n, smallest = difference.n, detectable(difference)
     measures = {
         metric: measure(outcome.reranked, run.samples, seed),
-        f"{metric}-difference": compared.difference,
+        f"{metric}-difference": difference,
         "weight": Measure(outcome.weight, n),
         f"{metric}-best-on-test": Measure(outcome.on_test.value, n),
         "weight-best-on-test": Measure(outcome.on_test.weight, n),
     }
-    optional = {"p-value": compared.p_value, f"{metric}-detectable": compared.detectable}
-    measures |= {name: Measure(value, n) for name, value in optional.items() if value is not None}
+    if smallest is not None:
+        measures[f"{metric}-detectable"] = Measure(smallest, n)
     run.add(measures, system, lists, "test", "rerank")
     _add_by_length(run, system, lists, outcome.reranked, test.lists, lengths)
 
