@@ -230,7 +230,8 @@ def test_other_formats_references_and_costs(
     (row,) = rows(out)
     assert row["ref"] == "a grey heron"
     assert [each["first_pass"] for each in row["hypotheses"]] == [-2.0, -4.0]
-    assert call(monkeypatch, b"", *arguments[:-4], "--lm-weight", "0", "--format", "moses") == 2
+    moses = ["moses" if each == "kaldi" else each for each in arguments[:-4]]
+    assert call(monkeypatch, b"", *moses, "--lm-weight", "0") == 2
     assert "has its scores in the same file" in capsys.readouterr().err
     arguments[arguments.index("--scores") + 1] += "x"
     assert call(monkeypatch, b"", *arguments) == 2
@@ -454,3 +455,18 @@ def test_lines_are_read_in_the_precision_that_is_asked_for(
         read = opened.score if command == "score" else opened.embed
         assert found[-1] == pytest.approx(read([text.decode()])[0], abs=1e-5)
     assert found[0] != found[1]
+
+
+def test_an_option_of_one_value_is_refused_twice(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tried = 0
+    for name, command in get_group(cli.app).commands.items():
+        for option in command.params:
+            single = option.opts[0].startswith("-") and not option.multiple  # type: ignore[attr-defined]
+            if single and option.name != "help":
+                given = [option.opts[0]] if option.is_flag else [option.opts[0], "1"]  # type: ignore[attr-defined]
+                assert call(monkeypatch, b"", name, *given, *given) == 2
+                assert f"{option.opts[-1]}: is given 2 times" in capsys.readouterr().err
+                tried += 1
+    assert tried > 30

@@ -13,6 +13,7 @@ from quartet import __version__
 from quartet.cli.compare import compare
 from quartet.cli.embed import embed
 from quartet.cli.export import export
+from quartet.cli.options import OnceCommand
 from quartet.cli.rescore import rescore
 from quartet.cli.score import score
 from quartet.errors import user_errors
@@ -47,16 +48,22 @@ def before_all(
     """Options that need no command. The group's help is `app`'s."""
 
 
-app.command(epilog="Example: quartet score --model artifacts/sample/models/tta < sentences.txt")(score)
 app.command(
-    epilog="Example: quartet embed --model artifacts/sample/models/tta < sentences.txt > vectors.jsonl"
+    cls=OnceCommand, epilog="Example: quartet score --model artifacts/sample/models/tta < sentences.txt"
+)(score)
+app.command(
+    cls=OnceCommand,
+    epilog="Example: quartet embed --model artifacts/sample/models/tta < sentences.txt > vectors.jsonl",
 )(embed)
 app.command(
+    cls=OnceCommand,
     epilog="Example: quartet rescore --model artifacts/sample/models/tta "
-    "--nbest test.json --tune dev.json --out best.jsonl"
+    "--nbest test.json --tune dev.json --out best.jsonl",
 )(rescore)
-app.command(epilog="Example: quartet compare first-pass.jsonl tta.jsonl")(compare)
-app.command(epilog="Example: quartet export artifacts/sample/models/tta tta-int8 --onnx --int8")(export)
+app.command(cls=OnceCommand, epilog="Example: quartet compare first-pass.jsonl tta.jsonl")(compare)
+app.command(
+    cls=OnceCommand, epilog="Example: quartet export artifacts/sample/models/tta tta-int8 --onnx --int8"
+)(export)
 
 
 def main(arguments: list[str] | None = None) -> None:

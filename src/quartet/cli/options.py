@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.core import TyperCommand
 
 from quartet.config.choices import BleuTokenization, MetricName, ScoringPrecision, UnknownHandling
 from quartet.errors import InputError
@@ -16,8 +18,29 @@ from quartet.paths import check_paths
 from quartet.user_files import STDOUT, dash_is_stdin
 
 if TYPE_CHECKING:
+    from typer import Context
+
     from quartet.scoring.cache import ScoreCache
     from quartet.scoring.unknown import UnknownShare
+
+
+class OnceCommand(TyperCommand):
+    """A command that refuses an option given twice where it takes one value: else the last counts without a word."""
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """As of any command.
+
+        Raises:
+            InputError: an option of one value is given twice.
+        """
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for option, times in Counter(given).items():
+            if times > 1 and not option.multiple and option.nargs == 1 and option.opts[0].startswith("-"):
+                raise InputError(
+                    option.opts[-1], f"is given {times} times and takes one value", "give it once"
+                )
+        return super().parse_args(ctx, args)
+
 
 ModelOption = Annotated[
     Path, typer.Option(help="Folder of a trained model, e.g. artifacts/sample/models/tta.")
