@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from quartet.report.drawing import PictureData, style
 from quartet.report.facts import RunFacts
 from quartet.report.figures import PLOTS
-from quartet.report.findings import sentences
 from quartet.report.papers.exhibits import exhibits, ours
 from quartet.report.papers.series import Series
 from quartet.report.run_report import Report
@@ -55,17 +54,6 @@ def shown(rows: list[Result], table: str, known: RunFacts | None = None) -> tupl
     """A section alone, and the report that knows what it left over."""
     report = Report(rows, known or facts())
     return "\n".join(section_body(report, table, sections()[table])), report
-
-
-def verdicts(rows: list[Result], table: str, known: RunFacts | None = None) -> list[str]:
-    """What the section's rules find."""
-    report = Report(rows, known or facts())
-    return [one for rule in sections()[table].findings for one in sentences(report, table, rule)]
-
-
-def part(sentence: str, words: str) -> str:
-    """The part of a finding after a verdict's words, up to the next verdict; "" where it passes none."""
-    return sentence.partition(words)[2].partition(";")[0]
 
 
 def of(exhibit: str, report: Report) -> list[Series]:

@@ -1,9 +1,9 @@
-"""The section of minimal pairs: the whole, the phenomena with their paradigms, and who is above a coin."""
+"""The section of minimal pairs: the whole, the phenomena with their paradigms, and nothing left over."""
 
 from __future__ import annotations
 
 from quartet.results import Result
-from tests.report.rendered import part, shown, table_row, verdicts
+from tests.report.rendered import shown, table_row
 from tests.report.synthetic import row
 
 PARADIGMS = {
@@ -47,13 +47,3 @@ def test_the_whole_and_every_paradigm_below_its_phenomenon() -> None:
     assert table_row(text, "passive_2") == ["45.0", "60.0", "51.0"]
     assert "± 3.0" in text, "the widest interval of a paradigm"
     assert [place.dataset for place in report.cells.rest("blimp")] == ["blimp/phenomenon/new"] * 3
-
-
-def test_who_is_shown_to_be_above_a_coin() -> None:
-    (said,) = verdicts(measured(), "blimp")
-    assert "`unilm`" in said.partition("highest")[0]
-    assert "60.0 [58.0, 62.0]" in said
-    assert "`unilm`" in part(said, "above chance") and "`tta`" not in part(said, "above chance")
-    only = [each for each in measured() if each.system == "ngram"]
-    assert "`" not in part(verdicts(only, "blimp")[0], "above chance")
-    assert verdicts([], "blimp") == []

@@ -1,10 +1,10 @@
-"""Seeds taken together, and what counts as shown."""
+"""Seeds taken together, and what a table has taken."""
 
 from __future__ import annotations
 
 import pytest
 
-from quartet.report.cells import Cell, Cells, FigureKey, apart
+from quartet.report.cells import Cell, Cells, FigureKey
 from quartet.report.numbers import fixed
 from tests.report.synthetic import row
 
@@ -37,15 +37,6 @@ def test_a_seed_without_an_interval_leaves_none() -> None:
 def test_two_results_of_one_seed_contradict_each_other() -> None:
     with pytest.raises(ValueError, match="two results for"):
         Cells([row(*_key(), 0.5, 10), row(*_key(), 0.6, 10)])
-
-
-def test_apart_needs_intervals_that_do_not_touch() -> None:
-    assert apart((2.0, 3.0), (0.0, 1.0)) == 1
-    assert apart((0.0, 1.0), (2.0, 3.0)) == -1
-    assert apart((0.0, 1.0), (1.0, 2.0)) == 0
-    assert apart((0.0, 0.0), (0.0, 0.0)) == 0
-    assert apart(None, (1.0, 2.0)) == 0
-    assert apart((1.0, 2.0), None) == 0
 
 
 def test_what_is_not_taken_is_left() -> None:

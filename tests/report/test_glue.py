@@ -7,7 +7,7 @@ import pytest
 from quartet.report.published import published_figures
 from quartet.report.spec import AverageSpec, sections
 from quartet.results import Result
-from tests.report.rendered import part, shown, verdicts
+from tests.report.rendered import shown
 from tests.report.synthetic import row
 
 #: The eight sets with the split and the metrics of each.
@@ -91,24 +91,6 @@ def test_test_sets_and_others_stand_apart() -> None:
     assert "Table 4" in text and "Table 3**" not in text and "dev, in the form" not in text
     assert entries(text, "`segabert`")[5] == "80.0"
     assert entries(text.split("**`quora`**")[1], "`segabert`") == ["50.0 [49.0, 51.0]"]
-
-
-def test_findings_name_who_is_above_the_baselines() -> None:
-    rows = [
-        *measured("segabert", 0.6),
-        *measured("bert-", 0.52),
-        *measured("majority", 0.5, 0.02, 0),
-        *measured("bag-of-words", 0.65, 0.02, 0),
-    ]
-    found = verdicts(rows, "glue")
-    assert len(found) == 8
-    rte = next(text for text in found if "`rte`" in text)
-    assert "60.0 [55.0, 65.0]" in rte
-    assert part(rte, "above `majority` (50.0)").count("`") == 2 and "`segabert`" in part(
-        rte, "above `majority` (50.0)"
-    )
-    assert "`" not in part(rte, "above `bag-of-words` (65.0)")
-    assert verdicts(measured("majority", 0.5, 0.02, 0), "glue") == []
 
 
 @pytest.mark.parametrize("name", ["segatron-glue-dev", "segatron-glue-test"])

@@ -224,7 +224,9 @@ def test_a_picture_alone_is_a_figure() -> None:
         ("opposite direction, shown", "no"),
         ("not shown", "open"),
         ("alike, no difference shown", "open"),
-        ("alike in the paper", "no"),
+        ("alike in the paper, better here", "open"),
+        ("alike in the paper, worse here", "no"),
+        ("another set (2 of 4), same direction, shown (2 of 4)", "open"),
     ],
 )
 def test_verdicts_have_a_class_beside_their_words(entry: str, mark: str) -> None:

@@ -14,7 +14,7 @@ from quartet.report.cells import Cell
 from quartet.report.facts import RunFacts, read_facts
 from quartet.report.papers import chapter
 from quartet.report.papers.exhibits import Exhibit, exhibits
-from quartet.report.papers.series import Contrast, Series
+from quartet.report.papers.series import Change, Contrast, Series
 from quartet.report.published import published_figures
 from quartet.report.run_report import Report, anchor
 from quartet.report.spec import sections
@@ -30,18 +30,23 @@ def report(rows: list[Result] | None = None, known: RunFacts | None = None) -> R
     return Report([*results(), *timings()] if rows is None else rows, known or facts())
 
 
-def cell(value: float, half: float | None) -> Cell:
-    return Cell((row("t", "s", "d", "test", "m", value, 100, half, None),))
+def cell(value: float) -> Cell:
+    """A figure whose interval is far wider than any difference here."""
+    return Cell((row("t", "s", "d", "test", "m", value, 100, 10.0, None),))
 
 
-def series(first: float, second: float, half: float | None, **more: Any) -> Series:
+def series(change: Change | None = None, **more: Any) -> Series:
+    """Two systems, with what was kept of their difference."""
     return Series(
-        ours_on="here",
-        printed_on="there",
-        ours={"a": cell(first, half), "b": cell(second, half)},
-        printed={"a": 5.0, "b": 6.0},
-        format="two",
-        **more,
+        **{
+            "ours_on": "here",
+            "printed_on": "there",
+            "ours": {"a": cell(5.0), "b": cell(6.0)},
+            "printed": {"a": 5.0, "b": 6.0},
+            "format": "two",
+            "paired": lambda first, second: change,
+            **more,
+        }
     )
 
 
@@ -83,53 +88,102 @@ def test_links_lead_to_sections() -> None:
     assert anchor("T-TA paper, Table 1: rates (WER, %)") == "t-ta-paper-table-1-rates-wer-"
 
 
+LOWER, HIGHER, EITHER = (-1.0, (-1.2, -0.8)), (1.0, (0.8, 1.2)), (-0.1, (-0.3, 0.1))
+
+
 @pytest.mark.parametrize(
-    ("first", "second", "half", "verdict"),
+    ("kept", "more", "verdict"),
     [
-        (5.0, 6.0, 0.1, "same direction, shown"),
-        (6.0, 5.0, 0.1, "opposite direction, shown"),
-        (5.0, 6.0, 0.6, "not shown"),
-        (5.0, 6.0, None, "same direction, no interval"),
-        (6.0, 5.0, None, "another direction, no interval"),
+        (LOWER, {}, "same direction, shown"),
+        (HIGHER, {}, "opposite direction, shown"),
+        (EITHER, {}, "not shown"),
+        ((0.0, (0.0, 0.0)), {}, "not shown"),
+        ((-1.0, None), {}, "no interval"),
+        (None, {}, "no paired difference kept"),
+        (LOWER, {"named": False}, "another set"),
+        (LOWER, {"at_unigram": frozenset("b")}, "not below the unigram"),
+        (None, {"at_unigram": frozenset("a")}, "not below the unigram"),
     ],
 )
-def test_the_interval_makes_the_verdict(
-    first: float, second: float, half: float | None, verdict: str
-) -> None:
-    for kind in ("difference", "relative", "ratio"):
-        contrast = Contrast(first="a", second="b", kind=kind)  # type: ignore[arg-type]
-        assert contrast.verdict(series(first, second, half)) == verdict
+def test_the_kept_difference_makes_the_verdict(kept: Any, more: dict[str, Any], verdict: str) -> None:
+    """The two figures' own intervals overlap in all cases."""
+    change = None if kept is None else Change(*kept)
+    assert Contrast(first="a", second="b").verdict(series(change, **more)) == verdict
 
 
-def test_what_the_paper_calls_alike_is_no_claim_of_a_direction() -> None:
+@pytest.mark.parametrize(
+    ("kept", "better", "verdict"),
+    [
+        (EITHER, -1, "alike, no difference shown"),
+        (LOWER, -1, "alike in the paper, better here"),
+        (LOWER, 1, "alike in the paper, worse here"),
+    ],
+)
+def test_what_the_paper_calls_alike_may_be_better_or_worse_here(kept: Any, better: int, verdict: str) -> None:
     alike = Contrast(first="a", second="b", claimed=0)
-    assert alike.verdict(series(5.0, 6.0, 0.6)) == "alike, no difference shown"
-    assert alike.verdict(series(5.0, 6.0, 0.1)) == "alike in the paper, shown to differ here"
+    assert alike.verdict(series(Change(*kept), better=better)) == verdict
 
 
-def test_a_measured_change_wins_over_one_from_two_intervals() -> None:
-    def paired(first: str, second: str) -> tuple[float, tuple[float, float] | None] | None:
-        return (-1.0, (-1.2, -0.8)) if (first, second) == ("a", "b") else None
-
+def test_without_a_kept_difference_the_two_figures_stand_in_its_place() -> None:
     contrast = Contrast(first="a", second="b")
-    own = series(5.0, 6.0, 0.6, paired=paired)
-    assert contrast.ours(own) == (-1.0, (-1.2, -0.8))
-    assert contrast.verdict(own) == "same direction, shown"
-    ratio = Contrast(first="a", second="b", kind="ratio").ours(own)
-    assert ratio is not None and ratio[0] == pytest.approx(5 / 6), "a difference is no ratio"
-
-
-def test_no_change_at_all_is_said() -> None:
-    def nothing(first: str, second: str) -> tuple[float, tuple[float, float] | None]:
-        return 0.0, (0.0, 0.0)
-
-    verdict = Contrast(first="a", second="b").verdict(series(5.0, 5.0, 1.0, paired=nothing))
-    assert verdict == "not shown: no change at all"
+    assert contrast.ours_text(series(Change(*LOWER))) == "-1.00 [-1.20, -0.80]"
+    assert contrast.ours_text(series()) == "5.00 against 6.00"
+    assert contrast.ours_text(series(Change(*LOWER), at_unigram=frozenset("a"))) == "5.00 against 6.00"
 
 
 def test_distances_to_the_paper_are_taken_on_its_own_sets_alone() -> None:
-    assert series(5.5, 6.0, 0.1).distance("a") == "–"
-    assert series(5.5, 6.0, 0.1, same=True).distance("a") == "+0.50 [+0.40, +0.60]"
+    assert series().distance("a") == "–"
+    assert series(same=True).distance("a") == "+0.00 [-10.00, +10.00]"
+
+
+def lists(p: float, *names: str) -> list[Result]:
+    """The first pass and T-TA on sets of lists, with a difference of that p; the two intervals overlap."""
+    figures = [
+        row("rerank", system, name, "test", "wer", wer, 100, 3.0)
+        for name in names
+        for system, wer in (("first-pass", 10.0), ("tta", 9.0))
+    ]
+    change = [row("rerank", "tta", name, "test", "wer-difference", -1.0, 100, 0.9) for name in names]
+    return [*figures, *(dataclasses.replace(one, p=p) for one in change)]
+
+
+def verdicts(rows: list[Result], place: str = "tta Table 1") -> list[list[str]]:
+    """Of each claim of an exhibit that was run, the verdicts by set."""
+    (exhibit,) = (one for one in exhibits() if f"{one.paper} {one.place}" == place)
+    judged = chapter.judged(report(rows), [exhibit])
+    return [[one.verdict for one in claim.comparisons] for claim in judged if claim.comparisons]
+
+
+def test_claims_of_a_page_are_one_family() -> None:
+    """p = 0.03 is significant alone, and not beside a second comparison of the same p."""
+    assert verdicts(lists(0.03, "librispeech-clean")) == [["same direction, shown"]]
+    assert verdicts(lists(0.03, "librispeech-clean", "librispeech-other")) == [["not shown", "not shown"]]
+    assert verdicts(lists(0.02, "librispeech-clean", "librispeech-other")) == [["same direction, shown"] * 2]
+
+
+def test_the_worst_set_of_a_claim_stands_first() -> None:
+    rows = [*lists(0.01, "librispeech-clean"), *lists(0.9, "librispeech-other"), *lists(0.01, "speech")]
+    claims = chapter.claims(chapter.judged(report(rows), exhibits()))
+    (line,) = (one for one in claims if one.startswith("| T-TA lowers the word error rate"))
+    assert line.split(" | ")[1] == "not shown (1 of 3), another set (1 of 3), same direction, shown (1 of 3)"
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict"), [("wmt13-fr-en", "same direction, shown"), ("multi30k-fr-en", "another set")]
+)
+def test_a_set_has_a_verdict_only_where_the_paper_has_it(name: str, verdict: str) -> None:
+    rows = [
+        row("rerank", system, name, "test", "bleu", bleu, 100, 3.0)
+        for system, bleu in (("first-pass", 30.0), ("tta", 31.0))
+    ]
+    rows.append(
+        dataclasses.replace(row("rerank", "tta", name, "test", "bleu-difference", 1.0, 100, 0.9), p=0.01)
+    )
+    assert verdicts(rows, "tta Table 2") == [[verdict]]
+    (own,) = of("tta Table 2", report(rows))
+    assert own.distance("tta") == "–", "the lists are another translator's"
+    assert own.printed_on.startswith("another set") == (verdict == "another set")
+    assert own.printed["tta"] == (30.2 if verdict != "another set" else 28.83)
 
 
 def test_a_pair_that_was_measured_the_other_way_round_is_turned() -> None:
@@ -137,28 +191,28 @@ def test_a_pair_that_was_measured_the_other_way_round_is_turned() -> None:
     rows.append(row("rerank-pairs", "bilm - tta", "lists", "test", "wer-difference", 0.5, 100, 0.2, None))
     found = Contrast(first="tta", second="bilm").ours(of("tta Table 1", report(rows))[0])
     assert found is not None
-    assert found[0] == -0.5
-    assert found[1] == pytest.approx((-0.7, -0.3))
+    assert found.value == -0.5
+    assert found.bounds == pytest.approx((-0.7, -0.3))
 
 
-def test_perplexities_over_the_same_documents_have_the_measured_change() -> None:
-    contrast = Contrast(first="segatron-xl", second="transformer-xl", kind="relative")
-    unpaired = contrast.ours(of("segatron Table 1", report())[0])
-    pair = row("perplexity-pairs", "transformer-xl - segatron-xl", "wikipedia-sample", "test", "loss-difference",
+@pytest.mark.parametrize("table", ["perplexity", "input-length"])
+def test_perplexities_over_the_same_documents_have_the_kept_change(table: str) -> None:
+    split, place = {"perplexity": ("test", "Table 1"), "input-length": ("16-tokens", "Figure 3")}[table]
+    pair = row(f"{table}-pairs", "transformer-xl - segatron-xl", "wikipedia-sample", split, "loss-difference",
                0.05, 13_200, 0.01)  # fmt: skip
-    found = contrast.ours(of("segatron Table 1", report([*results(), pair]))[0])
-    assert unpaired is not None and found is not None
-    assert found[0] == pytest.approx(100 * (math.exp(-0.05) - 1))
-    assert found[1] == pytest.approx((100 * (math.exp(-0.06) - 1), 100 * (math.exp(-0.04) - 1)))
-    assert found[1] is not None and unpaired[1] is not None
-    assert unpaired[1][0] < found[1][0] < found[1][1] < unpaired[1][1]
+    contrast = Contrast(first="segatron-xl", second="transformer-xl")
+    assert contrast.ours(of(f"segatron {place}", report())[0]) is None, "none is computed"
+    found = contrast.ours(of(f"segatron {place}", report([*results(), pair]))[0])
+    assert found is not None
+    assert found.value == pytest.approx(100 * (math.exp(-0.05) - 1))
+    assert found.bounds == pytest.approx((100 * (math.exp(-0.06) - 1), 100 * (math.exp(-0.04) - 1)))
 
 
-def test_librispeech_stands_beside_its_own_column() -> None:
+def test_the_utterances_of_librispeech_are_no_lists_of_the_paper() -> None:
     rows = [row("rerank", "tta", "librispeech-other", "test", "wer", 11.0, 100, 1.0, None)]
     own = of("tta Table 1", report(rows))[0]
-    assert (own.same, own.printed["tta"], own.distance("tta")) == (True, 12.38, "-1.38 [-2.38, -0.38]")
-    assert not of("tta Table 1", report())[0].same, "the sample's lists are none of the paper's"
+    assert (own.named, own.same, own.printed["tta"], own.distance("tta")) == (True, False, 12.38, "–")
+    assert not of("tta Table 1", report())[0].named, "the sample's lists are none of the paper's"
 
 
 def test_readings_find_their_published_entries() -> None:
@@ -174,10 +228,10 @@ def test_readings_find_their_published_entries() -> None:
 
 def test_times_have_the_measured_ratio_and_the_printed_one() -> None:
     own = of("tta Figure 4", report())[0]
-    contrast = Contrast(first="bilm", second="tta", kind="ratio")
+    contrast = Contrast(first="bilm", second="tta")
     measured = report().find("runtime", "20-words", "test", "bilm/sts", "over-tta")
     assert measured is not None
-    assert contrast.ours(own) == (measured.value, measured.bounds)
+    assert contrast.ours(own) == (measured.value, measured.bounds, None)
     assert contrast.printed(own) == 12.7
     assert of("tta Figure 6", report()) == []
 
@@ -220,7 +274,7 @@ def test_models_that_are_named_for_their_corpus_are_the_papers_rows() -> None:
     both = report(rows, dataclasses.replace(known, models=(*known.models, *more)))
     for found in (of("segatron Table 1", both), of("segatron Figure 2", both)):
         assert [set(own.ours) for own in found] == [{"transformer-xl", "segatron-xl"}] * 2
-    assert [own.level("segatron-xl") for own in of("segatron Table 1", both)][1] == (101.0, (100.0, 102.0))
+    assert [own.text("segatron-xl") for own in of("segatron Table 1", both)][1] == "101.0 [100.0, 102.0]"
 
 
 def test_perplexities_are_the_papers_only_over_its_words() -> None:
@@ -249,11 +303,11 @@ def test_parts_of_glue_are_no_whole_sets() -> None:
 
 
 def test_claims_are_few_and_say_what_was_not_run() -> None:
-    lines = chapter.claims(report(), exhibits())
+    lines = chapter.claims(chapter.judged(report(), exhibits()))
     rows = [line for line in lines if line.startswith("| ") and "[" in line]
     assert 5 <= len(rows) <= 13
     assert "[T-TA Table 2](#t-ta-paper" in lines[-2], "it was not run"
-    empty = chapter.claims(report([]), exhibits())
+    empty = chapter.claims(chapter.judged(report([]), exhibits()))
     assert len(empty) == 2 and not any(line.startswith("|") for line in empty)
 
 
@@ -304,7 +358,5 @@ def test_ours_of_similarity_are_in_the_papers_unit() -> None:
         row("sts", "tta", dataset, "test", "pearson", 0.5, 1379, 0.02, None) for dataset in ("stsb", "sick")
     ]
     for ours in (*of("tta Table 3", report(rows)), *of("tta Table 4", report(rows))):
-        level = ours.level("tta")
-        assert level is not None and ours.printed["tta"] > 1
-        assert level[0] == pytest.approx(50)
-        assert level[1] == pytest.approx((48, 52))
+        assert ours.printed["tta"] > 1
+        assert ours.text("tta") == "50.0 [48.0, 52.0]"

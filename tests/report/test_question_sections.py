@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from quartet.results import Result
-from tests.report.rendered import article, part, picture, picture_data, shown, table_rows, verdicts
+from tests.report.rendered import article, picture, picture_data, shown, table_rows
 from tests.report.synthetic import SHARES, row
 
 SYSTEMS = {"random-span": 0.06, "segabert": 0.31, "segabert/released": 0.3, "bert-": 0.25}
@@ -57,14 +57,11 @@ def test_every_figure_is_shown_in_its_section(table: str, rows: Callable[[], lis
     assert "95 % bootstrap interval" in text
 
 
-def test_squad_stands_beside_the_papers_figures_of_its_version() -> None:
+def test_squad_has_a_table_a_version() -> None:
     text, _ = shown(squad_rows(), "squad")
     first, second = table_rows(text, "segabert")
-    assert first == ["31.0 [29.0, 33.0]", "31.0 [29.0, 33.0]", "83.2", "90.2"]
-    assert second[-4:] == ["-1.25", "-1.25", "76.3", "79.2"]
-    (said, _) = verdicts(squad_rows(), "squad")
-    assert "31.0 [29.0, 33.0]" in said
-    assert "`segabert`" in part(said, "above `random-span` (6.0)")
+    assert first == ["31.0 [29.0, 33.0]", "31.0 [29.0, 33.0]"]
+    assert second[-2:] == ["-1.25", "-1.25"]
 
 
 def test_race_has_a_row_a_system_and_a_column_a_level() -> None:
@@ -73,15 +70,6 @@ def test_race_has_a_row_a_system_and_a_column_a_level() -> None:
         ["36.0 [34.0, 38.0]", "36.0 [34.0, 38.0]", "36.0 [34.0, 38.0]", "40.0"]
     ]
     assert "n = 400 to 1,400 questions" in text
-    (said,) = verdicts(race_rows(), "race")
-    for bar in ("above chance (25.0)", "above `majority` (25.0)", "above `bag-of-words` (29.0)"):
-        assert "`segabert`" in part(said, bar)
-
-
-def test_attention_is_held_against_even_attention() -> None:
-    (said,) = verdicts(attention_rows(), "attention")
-    assert "`segabert/layer-1` (50.0 against 32.0)" in said
-    assert "layer-2" not in said, "its interval reaches over even attention's"
 
 
 def test_the_maps_show_boundaries_labels_and_a_scale() -> None:

@@ -88,17 +88,6 @@ def interval(bounds: Bounds, number: Number) -> str:
     return f"[{number(bounds[0])}, {number(bounds[1])}]"
 
 
-def apart(ours: Bounds | None, theirs: Bounds | None) -> int:
-    """1 or -1 where the first interval lies wholly above or below the second; else, or if one is absent, 0.
-
-    Of two systems on one test set it is a careful rule: it misses some real differences, for the two share
-    the set's luck, and hardly invents any.
-    """
-    if ours is None or theirs is None:
-        return 0
-    return 1 if ours[0] > theirs[1] else -1 if ours[1] < theirs[0] else 0
-
-
 class Cells:
     """All results of a run by place.
 

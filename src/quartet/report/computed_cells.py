@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from quartet.report import loss
 from quartet.report.blocks import durations, runtime
-from quartet.report.cells import interval
 from quartet.report.facts import ModelFacts
-from quartet.report.numbers import FORMATS, NONE, signed_points
+from quartet.report.numbers import FORMATS, NONE
 from quartet.report.run_report import Report, named
 from quartet.report.spec import ColumnSpec
 
@@ -88,24 +87,6 @@ def _loss(report: Report, where: TableContext, _: ColumnSpec, system: str) -> st
     return NONE if cell is None else FORMATS["three"](math.log(cell.value))
 
 
-def _margin(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
-    if report.facts.model(system) is None:
-        return NONE
-    place = where.table, where.dataset, where.split, system
-    measured = report.text(FORMATS["two"], *place, "gain")
-    margin = loss.margin(report, where.dataset, where.split, system, where.values["m"])
-    return measured if measured != NONE or margin is None else margin.text
-
-
-def _change(report: Report, where: TableContext, _: ColumnSpec, system: str) -> str:
-    cell = report.find(where.table, where.dataset, where.split, system, "loss-difference")
-    if cell is None:
-        return NONE
-    text = f"{signed_points(loss.as_percent(cell.value))} %"
-    ends = cell.bounds and (loss.as_percent(cell.bounds[0]), loss.as_percent(cell.bounds[1]))
-    return text + (f" {interval(ends, signed_points)}" if ends else "")
-
-
 def _kind(report: Report, where: TableContext, system: str) -> str:
     """Which of the two measures a system's figures are of."""
     return next(one for one in MEASURES if report.find(where.table, where.dataset, where.split, system, one))
@@ -126,8 +107,6 @@ CELLS: dict[str, Computed] = {
     "variant": _of_model(lambda model: ", ".join(model.variant)),
     "steps": _steps,
     "loss": _loss,
-    "margin": _margin,
-    "change": _change,
     "measure": lambda report, where, _, system: MEASURES[_kind(report, where, system)],
     "tokens": _tokens,
 }

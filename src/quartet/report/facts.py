@@ -73,6 +73,7 @@ class ModelFacts:
 
     Attributes:
         corpus_words: words of the corpus that it was trained on.
+        targets: the share of the tokens read that it was trained to predict.
         variant: the settings that tell it from other models of its kind, in words, e.g. "index running".
         leaks: it predicts a token from what comes after it too, though its objective is causal.
     """
@@ -89,6 +90,7 @@ class ModelFacts:
     steps: int
     variant: tuple[str, ...] = ()
     leaks: bool = False
+    targets: float = 1.0
 
     @property
     def segment_aware(self) -> bool:

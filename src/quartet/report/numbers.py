@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 #: A number -> its text.
@@ -71,6 +72,11 @@ def coverage(number: float) -> str:
     return count(number) if number > 1 else f"{100 * number:.0f} %"
 
 
+def loss_percent(nats: float) -> str:
+    """The change of a perplexity whose loss is so many nats higher."""
+    return f"{signed_points(100 * math.expm1(nats))} %"
+
+
 #: The formats by the names that sections have.
 FORMATS: dict[str, Number] = {
     "one": points,
@@ -78,6 +84,7 @@ FORMATS: dict[str, Number] = {
     "signed-two": difference,
     "three": loss,
     "signed-four": fixed(4, sign=True),
+    "loss-percent": loss_percent,
     "hundredfold": hundredfold,
     "share": fixed(2, 100),
     "count": count,

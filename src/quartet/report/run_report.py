@@ -12,6 +12,8 @@ from quartet.report.published import PublishedTable, published_figures
 from quartet.results import Result, system_name
 from quartet.statistics.intervals import LEAST_UNITS
 
+#: Differences to it stand in the table of the lists themselves.
+FIRST = "first-pass"
 #: Where a table with intervals has none.
 NO_INTERVAL = f"None of fewer than {LEAST_UNITS}, or where they do not differ."
 
@@ -83,6 +85,11 @@ class Report:
         """How a system reads its model."""
         return self.cells.name(system)[1]
 
+    def compared(self, system: str) -> tuple[str, ...]:
+        """The models of a system, two where it is a difference."""
+        model, _, versus = self.cells.name(system)
+        return (model, self.model(versus)) if versus else (model,)
+
     def models(self, table: str) -> list[str]:
         """The models of a table, in the report's order."""
         return list(
@@ -105,13 +112,15 @@ class Report:
         place = self._place(table, dataset, split, system, metric)
         return None if place is None else self.cells.find(place)
 
-    def between(
+    def difference(
         self, table: str, dataset: str, split: str, first: str, second: str, metric: str
     ) -> tuple[Cell, int] | None:
-        """The cell of the difference of two systems, and -1 where it stands there the other way round."""
+        """The kept difference of two systems of a table, and -1 where it was kept the other way round."""
         for pair, sign in ((system_name(first, versus=second), 1), (system_name(second, versus=first), -1)):
-            if cell := self.find(table, dataset, split, pair, metric):
+            if cell := self.find(f"{table}-pairs", dataset, split, pair, metric):
                 return cell, sign
+        if second == FIRST and (cell := self.find(table, dataset, split, first, metric)):
+            return cell, 1
         return None
 
     def text(

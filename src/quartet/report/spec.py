@@ -40,7 +40,6 @@ class ColumnSpec(Entry):
         caption: whether the caption counts its items.
         bounds: whether its interval is shown.
         computed: a name of `quartet.report.computed_cells.CELLS` in the place of a figure.
-        paper: a published table in the place of a figure, and `column` its column.
     """
 
     head: str
@@ -55,8 +54,6 @@ class ColumnSpec(Entry):
     caption: bool = True
     bounds: bool = True
     computed: str = ""
-    paper: str = ""
-    column: str = ""
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -75,7 +72,6 @@ class ColumnSpec(Entry):
             head=fill(self.head, values),
             dataset=fill(self.dataset, values),
             split=fill(self.split, values),
-            column=fill(self.column, values),
             metric=tuple(fill(one, values) for one in self.metrics),
         )
 
@@ -161,25 +157,6 @@ class AverageSpec(Entry):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BesideSpec(Entry):
-    """For each set our figures on test above those of the papers' tables, with their changes to one of their own.
-
-    Attributes:
-        beside: the published tables of each metric.
-        first: the system that the changes are relative to.
-        words: said of the papers' figures.
-        head: of the first column.
-        format: a name of `quartet.report.numbers.FORMATS`.
-    """
-
-    beside: dict[str, tuple[str, ...]]
-    first: str
-    words: str
-    head: str
-    format: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class PartsSpec(Entry):
     """A table a set whose rows are the set's parts in groups, and whose columns are the systems; values × 100.
 
@@ -243,33 +220,6 @@ class PictureSpec(Entry):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FindingSpec(Entry):
-    """A rule by which sentences are written: a name of `quartet.report.findings.RULES` with what it needs.
-
-    Attributes:
-        what: the first words of the sentence.
-        metric, format: of the figures.
-        against: models, or readings, that others are compared with.
-        chance: what guessing gives.
-        parts, without, without_readings: as of a table.
-        reading: the systems that the rule is about.
-        table: of the results, if not the section's.
-    """
-
-    rule: str
-    what: str
-    metric: str = ""
-    format: str = "hundredfold"
-    against: tuple[str, ...] = ()
-    chance: float | None = None
-    parts: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
-    without_readings: tuple[str, ...] = ()
-    reading: str = ""
-    table: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class SectionSpec(Entry):
     """A section.
 
@@ -279,7 +229,6 @@ class SectionSpec(Entry):
         intro: what a reader must know.
         interval: what [low, high] are; "" where they have none.
         body: its tables and blocks, in order.
-        findings: what it gives to the first screen.
         pictures: its pictures, by the names of their files.
         first: whether its first table stands in the README, by importance; 0: it does not.
         timed: it differs from run to run, and stands on the page of times.
@@ -289,8 +238,7 @@ class SectionSpec(Entry):
     order: int
     intro: str
     interval: str = ""
-    body: tuple[TableSpec | AverageSpec | BesideSpec | PartsSpec | BlockSpec, ...]
-    findings: tuple[FindingSpec, ...] = ()
+    body: tuple[TableSpec | AverageSpec | PartsSpec | BlockSpec, ...]
     pictures: dict[str, PictureSpec] = dataclasses.field(default_factory=dict)
     first: int = 0
     timed: bool = False

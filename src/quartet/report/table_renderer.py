@@ -9,11 +9,9 @@ from quartet.report import computed_cells
 from quartet.report.blocks import paper_tables
 from quartet.report.blocks.parts import by_parts
 from quartet.report.numbers import FORMATS, NONE
-from quartet.report.published import published_number
 from quartet.report.run_report import Report, grid
 from quartet.report.spec import (
     AverageSpec,
-    BesideSpec,
     BlockSpec,
     ColumnSpec,
     PartsSpec,
@@ -45,8 +43,6 @@ def section_body(report: Report, name: str, section: SectionSpec) -> list[str]:
             lines += computed_cells.BLOCKS[part.block](report)
         elif isinstance(part, AverageSpec):
             lines += paper_tables.averages(report, name, part)
-        elif isinstance(part, BesideSpec):
-            lines += paper_tables.beside(report, name, part)
         elif isinstance(part, PartsSpec):
             lines += by_parts(report, name, part)
         else:
@@ -153,9 +149,6 @@ def _entry(report: Report, where: computed_cells.TableContext, column: TableColu
     spec = column.spec.filled(**column.values)
     if spec.computed:
         return computed_cells.CELLS[spec.computed](report, where, column.spec, system)
-    if spec.paper:
-        value = published_number(spec.paper, spec.column, report.model(system), report.reading(system))
-        return NONE if value is None else FORMATS["one"](value)
     split = None if spec.split == "any" else spec.split
     texts, cell = [], None
     for metric, number in zip(spec.metrics, spec.formats, strict=True):

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from quartet.config.model import PREDICTS
-from quartet.report import scale
+from quartet.report import findings, headline, scale
 from quartet.report.facts import ListFacts, RunFacts
-from quartet.report.findings import sentences
 from quartet.report.numbers import count, listing, millions
 from quartet.report.papers import chapter
 from quartet.report.papers.exhibits import Exhibit, exhibits, ours
@@ -35,6 +34,12 @@ from quartet.results import Result
 CLAIMS = "The papers' claims, and what was found here"
 FINDINGS = "What the numbers show"
 ABSENT = "This part was not run in this experiment."
+#: What is said of them, and where there are none.
+RULE = (
+    "A difference is of two systems over the same items. It is significant where its 95 % interval leaves out 0. These "
+    "are not corrected for the number of comparisons, as those of the claims are."
+)
+NOTHING_KEPT = "No difference was kept."
 #: The folder of the page of times, in that of the report.
 TIMES_FOLDER = "times"
 #: The pages beside the README: the first, and what is too long for it.
@@ -105,16 +110,17 @@ def document(
     """
     report = Report(results, facts)
     shown = [one for one in exhibits() if not _is_timed(one)]
+    family = chapter.judged(report, shown)
     known = {name: section for name, section in sections().items() if not section.timed}
     sources = [f"- {paper.name}: {plain(paper.cite)}." for paper in published_figures().papers.values()]
     return ReportDocument(
         title=f"Quartet: experiment `{facts.experiment}`",
         scale=(_who(report), "", f"**Scale:** {scale.sizes(report)}"),
         run=tuple(_run(report)),
-        claims=Chapter(CLAIMS, (*chapter.claims(report, shown), _elsewhere(), "")),
+        claims=Chapter(CLAIMS, (*_headline(report, family), *chapter.claims(family), _elsewhere(), "")),
         tables=tuple(_first_tables(report, known)),
         pictures=_first_pictures(pictures),
-        findings=Chapter(FINDINGS, tuple(_findings(report, known))),
+        findings=Chapter(FINDINGS, _findings(findings.sentences(report), RULE)),
         sections=tuple(_sections(report, known, pictures)),
         papers=_papers(report, shown),
         end=(
@@ -153,14 +159,18 @@ def times(
         title=f"Quartet: experiment `{facts.experiment}`, times",
         scale=run[:1],
         run=run,
-        claims=Chapter(CLAIMS, tuple(chapter.claims(report, shown))),
+        claims=Chapter(CLAIMS, tuple(chapter.claims(chapter.judged(report, shown)))),
         tables=tuple(line for one in found for line in one.markdown(3)),
         pictures=_first_pictures(pictures),
-        findings=Chapter(FINDINGS, tuple(_findings(report, known))),
+        findings=Chapter(FINDINGS, _findings(findings.times(report))),
         sections=tuple(found),
         papers=_papers(report, shown),
         end=(),
     )
+
+
+def _headline(report: Report, family: Sequence[chapter.Claim]) -> list[str]:
+    return [*(f"- {sentence}" for sentence in headline.of_claims(report, family)), ""]
 
 
 def _sections(report: Report, known: dict[str, SectionSpec], pictures: Mapping[str, str]) -> list[Chapter]:
@@ -319,18 +329,10 @@ def _lists(lists: ListFacts) -> str:
     return line
 
 
-def _findings(report: Report, known: dict[str, SectionSpec]) -> list[str]:
-    """What the sections say, under the rule by which they say it."""
-    found = [
-        sentence
-        for name, section in known.items()
-        for rule in section.findings
-        for sentence in sentences(report, name, rule)
-    ]
-    if not found:
-        return ["No figure that this report knows how to read was measured.", ""]
-    rule = (
-        "Written from the figures: [low, high] are 95 % intervals over test items, and a difference is "
-        "called shown only where its interval leaves out 0 or the two intervals stay apart."
+def _findings(found: list[str], rule: str = "") -> tuple[str, ...]:
+    """What the rows show, under the rule by which it is said."""
+    return (
+        *((rule, "") if rule and found else ()),
+        *(f"- {sentence}" for sentence in found or [NOTHING_KEPT]),
+        "",
     )
-    return [rule, "", *(f"- {sentence}" for sentence in found), ""]

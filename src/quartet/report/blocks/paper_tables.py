@@ -1,10 +1,10 @@
-"""Our figures in the form of the papers' tables: what the entries `AverageSpec` and `BesideSpec` make."""
+"""Our figures in the form of the papers' tables: what the entries `AverageSpec` make."""
 
 from __future__ import annotations
 
-from quartet.report.numbers import FORMATS, NONE, fixed, hundredfold, listing
+from quartet.report.numbers import NONE, fixed, hundredfold
 from quartet.report.run_report import Report, code, grid, paper_table
-from quartet.report.spec import AverageSpec, BesideSpec
+from quartet.report.spec import AverageSpec
 
 
 def averages(report: Report, name: str, spec: AverageSpec) -> list[str]:
@@ -31,35 +31,3 @@ def averages(report: Report, name: str, spec: AverageSpec) -> list[str]:
         heads = ["system", *(f"{one.head}, {one.words}" for one in spec.average), "average"]
         lines += [f"**{split}, in the form of the {where}**, × 100:", "", *grid(heads, rows)]
     return [*lines, spec.note, ""] if lines else []
-
-
-def beside(report: Report, name: str, spec: BesideSpec) -> list[str]:
-    """A table a set: our figures on test, a row a published column, a column a system that a paper has."""
-
-    def relative(value: float, first: float | None) -> str:
-        shown = FORMATS[spec.format](value)
-        return shown if not first or value == first else f"{shown} ({100 * (value / first - 1):+.1f} %)"
-
-    lines: list[str] = []
-    for dataset in report.datasets(name):
-        for metric, papers in spec.beside.items():
-            tables = [paper_table(paper) for paper in papers]
-            cells = report.figures(name, dataset, "test", metric)
-            known = [system for system in cells if any(system in table.rows for table, _ in tables)]
-            if not known:
-                continue
-            where = listing(list(dict.fromkeys(place for _, place in tables)))
-            first = cells[spec.first].value if spec.first in cells else None
-            rows = [["ours, test", *(relative(cells[system].value, first) for system in known)]]
-            for table, _ in tables:
-                for column in table.columns:
-                    printed = [table.get(system, column) for system in known]
-                    base = table.get(spec.first, column)
-                    shown = [NONE if value is None else relative(value, base) for value in printed]
-                    rows.append([f"{table.title}: {column}", *shown])
-            lines += [
-                f"**`{dataset}`** test beside the {where}, {spec.words}:",
-                "",
-                *grid([spec.head, *map(code, known)], rows),
-            ]
-    return lines

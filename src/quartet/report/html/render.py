@@ -11,6 +11,7 @@ from markdown_it.token import Token
 
 from quartet.report.html.glossary import ABBREVIATIONS
 from quartet.report.numbers import NONE
+from quartet.report.papers.series import OPPOSITE, SHOWN, VERDICTS, WORSE
 from quartet.report.run_report import anchor
 
 #: The address of a picture and what it shows -> HTML.
@@ -22,14 +23,8 @@ _SHORT = re.compile(
     r"(?<![\w-])(" + "|".join(sorted(map(re.escape, ABBREVIATIONS), key=len, reverse=True)) + r")(?![\w-])"
 )
 _SPACE = re.compile(r" (?!\[)")
-#: Verdicts and absences by how their entries begin: the class of the entry.
-MARKS = {
-    "same direction, shown": "yes",
-    "opposite direction, shown": "no",
-    "not shown": "open",
-    "alike, ": "open",
-    "alike in ": "no",
-}
+#: The class of an entry by the verdict that it begins with.
+MARKS = dict.fromkeys(VERDICTS, "open") | {SHOWN: "yes", OPPOSITE: "no", WORSE: "no"}
 
 
 class HtmlWriter:

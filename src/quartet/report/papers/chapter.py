@@ -4,50 +4,117 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from quartet.report.numbers import NONE, general, listing
+from quartet.report.numbers import NONE, general, listing, p_value
 from quartet.report.papers.exhibits import Exhibit, exhibits, ours
-from quartet.report.papers.series import Contrast, Series
+from quartet.report.papers.series import (
+    VERDICTS,
+    Change,
+    Contrast,
+    Series,
+)
 from quartet.report.published import PublishedTable, published_figures
 from quartet.report.run_report import Report, anchor, code, grid, likes_of_tta, paper_table
+from quartet.report.scale import trainings
+from quartet.statistics.differences import holm
 
 INTRODUCTION = [
     "Each table and figure of results in the two papers: what the paper reads from it, whether our figures bear that "
     "out, ours beside theirs, and the table as printed. Systems bear this project's names; `-intact` is a masked model "
-    "that reads its input without masks. A difference of two of our systems over the same items has a paired interval "
-    "where it was measured, else one from the far ends of the two systems' intervals, which is wider than it need be. "
-    "A preset's comments say which files it reads; those whose names begin with `paper` have the papers' sizes.",
+    "that reads its input without masks. A change of two of our systems is the one that was kept, over the same items; "
+    "it is not corrected for the number of comparisons, as that of a claim is. Where none was kept, both figures stand "
+    "in its place. A preset's comments say which files it reads; those whose names begin with `paper` have the papers' "
+    "sizes.",
     "",
 ]
 NOT_RUN = "Not run in this experiment."
 #: From here on a printed number keeps its own decimals (Table 7 of the T-TA paper prints four digits).
 MANY = 100
-#: As many scales as a sentence gives.
-FEW = 3
 RULE = (
-    "The verdict is on the direction, by the 95 % interval of our change: shown where all of it is on one side, not "
-    "shown where it reaches over both."
+    "The verdict is on the direction of the kept difference over the same items: shown where p < 0.05 after Holm's "
+    "correction for all {count} kept differences of these claims. `p` is so corrected too, of our first set. Sets that "
+    "are not the paper's have no verdict."
 )
 
 
-def claims(report: Report, shown: Sequence[Exhibit]) -> list[str]:
-    """What the papers claim by these exhibits, one line each, with what was found here; then what was not run."""
+class Comparison(NamedTuple):
+    """A claim on one of our sets.
+
+    Attributes:
+        change: ours as it was kept, its p corrected by Holm's method; None where there is none.
+        verdict: one of `VERDICTS`.
+    """
+
+    series: Series
+    change: Change | None
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper claims by an exhibit, on each of our sets that has both systems; on none where it was not run."""
+
+    exhibit: Exhibit
+    contrast: Contrast
+    comparisons: tuple[Comparison, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The verdicts with the number of sets that have them. The worst is first: it decides the colour."""
+        verdicts = [one.verdict for one in self.comparisons]
+        counts = sorted(Counter(verdicts).items(), key=lambda item: VERDICTS.index(item[0]))
+        every = len(verdicts)
+        return ", ".join(words + (f" ({count} of {every})" if every > 1 else "") for words, count in counts)
+
+
+def judged(report: Report, shown: Sequence[Exhibit]) -> list[Claim]:
+    """Every claim of these exhibits; all their kept differences are one family, corrected by Holm's method."""
+    found = [
+        (exhibit, contrast, [one for one in ours(report, exhibit) if contrast.applies(one)])
+        for exhibit in shown
+        for contrast in contrasts(report, exhibit)
+        if contrast.headline
+    ]
+    changes = [contrast.ours(series) for _, contrast, own in found for series in own]
+    corrected = iter(holm([change.p for change in changes if change and change.p is not None]))
+    family = iter(
+        change._replace(p=next(corrected)) if change and change.p is not None else change
+        for change in changes
+    )
+
+    def comparison(contrast: Contrast, series: Series) -> Comparison:
+        change = next(family)
+        return Comparison(series, change, contrast.verdict(series, change.p if change else None))
+
+    return [
+        Claim(exhibit, contrast, tuple(comparison(contrast, series) for series in own))
+        for exhibit, contrast, own in found
+    ]
+
+
+def claims(family: Sequence[Claim]) -> list[str]:
+    """What the papers claim, one line each, with what was found here; then what was not run."""
     rows, absent = [], []
-    for exhibit in shown:
-        found = ours(report, exhibit)
-        for contrast in contrasts(report, exhibit):
-            if contrast.headline:
-                place = f"{published_figures().papers[exhibit.paper].short} {exhibit.place}"
-                link = f"[{place}](#{anchor(title(exhibit))})"
-                compared = [series for series in found if contrast.ours(series)]
-                if compared:
-                    rows.append([contrast.headline, *_claim(contrast, compared), link])
-                elif contrast in exhibit.contrasts:
-                    absent.append(f"{contrast.headline} ({link})")
-    heads = ["the papers' claim", "paper", "ours", "our set", "verdict", "details"]
-    lines = grid(heads, rows) if rows else []
-    lines += [f"{RULE} Sets and sizes are not the paper's: see the details.", ""] if rows else []
+    for claim in family:
+        exhibit, contrast = claim.exhibit, claim.contrast
+        place = f"{published_figures().papers[exhibit.paper].short} {exhibit.place}"
+        link = f"[{place}](#{anchor(title(exhibit))})"
+        if claim.comparisons:
+            first, change, _ = claim.comparisons[0]
+            p = NONE if change is None or change.p is None else p_value(change.p)
+            beside = f" ({first.printed_on})" if contrast.printed(first) is not None else ""
+            paper = f"{contrast.printed_text(first)}{beside}"
+            ours_text = contrast.ours_text(first)
+            rows.append([contrast.headline, claim.verdict, ours_text, p, first.ours_on, paper, link])
+        elif contrast in exhibit.contrasts:
+            absent.append(f"{contrast.headline} ({link})")
+    heads = ["the papers' claim", "verdict", "ours", "p", "our first set", "paper", "details"]
+    lines = [*grid(heads, rows), RULE, ""] if rows else []
+    count = sum(one.change is not None for claim in family for one in claim.comparisons)
+    lines = [line.replace("{count}", str(count)) for line in lines]
     return [*lines, f"Not run here: {'; '.join(absent)}.", ""] if absent else lines
 
 
@@ -66,31 +133,6 @@ def contrasts(report: Report, exhibit: Exhibit) -> list[Contrast]:
                 for name in likes_of_tta(report)
             ]
     return found
-
-
-def _claim(contrast: Contrast, compared: Sequence[Series]) -> list[str]:
-    """What is printed, ours of the first set, that set, and the verdict over all sets."""
-    first = compared[0]
-    change = contrast.ours(first)
-    assert change is not None
-    printed = contrast.printed(first)
-    verdicts = Counter(contrast.verdict(series) for series in compared)
-    verdict = contrast.verdict(first)
-    if len(compared) > 1:
-        verdict = ", ".join(
-            f"{words} ({count} of {len(compared)})" for words, count in verdicts.most_common()
-        )
-    return [
-        _direction(contrast) if printed is None else contrast.text(printed, None, first),
-        contrast.text(*change, first),
-        first.ours_on,
-        verdict,
-    ]
-
-
-def _direction(contrast: Contrast) -> str:
-    """The direction of a picture without numbers."""
-    return {1: "higher", -1: "lower", 0: "alike", None: NONE}[contrast.claimed]
 
 
 def title(exhibit: Exhibit) -> str:
@@ -134,22 +176,20 @@ def _changes(report: Report, exhibit: Exhibit, found: Sequence[Series]) -> list[
     rows = []
     for contrast in contrasts(report, exhibit):
         for series in found:
-            change = contrast.ours(series)
-            if change is None:
-                continue
-            printed = contrast.printed(series)
-            rows.append(
-                [
-                    f"{code(contrast.first)} against {code(contrast.second)}",
-                    series.ours_on,
-                    contrast.text(*change, series),
-                    _direction(contrast) if printed is None else contrast.text(printed, None, series),
-                    contrast.verdict(series),
-                ]
-            )
+            if contrast.applies(series):
+                rows.append(
+                    [
+                        f"{code(contrast.first)} against {code(contrast.second)}",
+                        contrast.verdict(series),
+                        contrast.ours_text(series),
+                        series.ours_on,
+                        contrast.printed_text(series),
+                        series.printed_on or NONE,
+                    ]
+                )
     if not rows:
         return []
-    heads = ["change", "our set", "ours", "paper", "verdict"]
+    heads = ["change", "verdict", "ours", "our set", "paper", "the paper's set"]
     return [
         f"What it is printed to show{_on(found).replace(' on', ', here on', 1)}:",
         "",
@@ -202,19 +242,9 @@ def _without_constant(heads: list[str], rows: list[list[str]], found: Sequence[S
 def _scale(report: Report, exhibit: Exhibit, found: Sequence[Series]) -> list[str]:
     """How large ours is beside theirs."""
     paper = published_figures().papers[exhibit.paper]
-    scales = list(dict.fromkeys(_scales(report, found)))
-    more = f", and {len(scales) - FEW} more" if len(scales) > FEW else ""
-    ours = f"{'; '.join(scales[:FEW])}{more}" if scales else "as in the table of models"
+    models = dict.fromkeys(model for series in found for model in series.models)
+    ours = "; ".join(trainings(report, models)) or "as in the table of models"
     return [f"Scale: ours {ours}. The paper's: {'; '.join(paper.scale)}.", ""]
-
-
-def _scales(report: Report, found: Sequence[Series]) -> Iterator[str]:
-    """Those of this run's own models."""
-    trained = {one.name for one in report.facts.pretrained}
-    for series in found:
-        for system, cell in series.ours.items():
-            if report.model(system) not in trained:
-                yield from (row.scale for row in cell.rows if "parameters" in row.scale)
 
 
 def _printed(exhibit: Exhibit, table: PublishedTable, where: str) -> list[str]:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from quartet.report import loss
 from quartet.report.blocks import runtime
 from quartet.report.facts import ModelFacts
-from quartet.report.papers.ours import SeriesSpec, find
-from quartet.report.papers.series import FigureLevel, Series, scaled
+from quartet.report.papers.ours import SeriesSpec, at_unigram, find, paired
+from quartet.report.papers.series import Change, Series, change_of
 from quartet.report.published import published_figures
 from quartet.report.run_report import Report, code
 from quartet.report.spec import AverageSpec, sections
@@ -39,19 +39,17 @@ def glue(report: Report, split: str) -> list[Series]:
     specs = [
         SeriesSpec(
             table="glue",
-            sets={dataset: known.head},
+            sets={known.dataset: column},
+            others=False,
             splits=(f"{split}{known.part}",),
             metric=(known.metric,),
             rows={"bert-": "bert-", "segabert": "segabert"},
-            on=f"{code(dataset)} {split}, {known.words} × 100",
+            on=f"`{{dataset}}` {split}, {known.words} × 100",
             printed_on=f"{known.head} {split}",
             printed=printed,
-            column=column,
-            same=dataset == known.dataset,
+            same=True,
         )
         for known, column in zip(average.average, published_figures().tables[printed].columns, strict=False)
-        for dataset in report.datasets("glue")
-        if dataset.partition("-")[0] == known.dataset
     ]
     return find(report, tuple(specs))
 
@@ -72,10 +70,8 @@ def wikitext(report: Report) -> list[Series]:
             changes = dict.fromkeys(((row, "transformer-xl") for row in aware_rows), 100 * (aware / base - 1))
         if rows:
             own = _perplexities(report, dataset, split, rows)
-            found.append(
-                dataclasses.replace(own, printed_on="WikiText-103 test", printed=printed, changes=changes)
-            )
-    return found
+            found.append(dataclasses.replace(own, printed=printed, changes=changes))
+    return sorted(found, key=lambda series: not series.named)
 
 
 def positions(report: Report) -> list[Series]:
@@ -90,8 +86,8 @@ def positions(report: Report) -> list[Series]:
                 rows.setdefault(row, model)
         if len(rows) > 1:
             own = _perplexities(report, dataset, split, rows)
-            found.append(dataclasses.replace(own, printed_on=table.title, printed=table.column("ppl")))
-    return found
+            found.append(dataclasses.replace(own, printed=table.column("ppl")))
+    return sorted(found, key=lambda series: not series.named)
 
 
 def _recurrent(report: Report) -> Iterator[tuple[str, str, list[ModelFacts]]]:
@@ -108,21 +104,20 @@ def _recurrent(report: Report) -> Iterator[tuple[str, str, list[ModelFacts]]]:
 
 def _perplexities(report: Report, dataset: str, split: str, rows: dict[str, ModelFacts]) -> Series:
     kinds = {one.name: one.kind for one in report.facts.tokenizers}
-    recurrent = [one for one in report.facts.models if one.architecture == "transformer-xl"]
     cells = report.figures(loss.TABLE, dataset, split, "ppl")
-
-    def paired(first: str, second: str) -> FigureLevel | None:
-        if first not in rows or second not in rows:
-            return None
-        return loss.change(report, dataset, split, rows[first].name, rows[second].name)
-
+    systems = {row: model.name for row, model in rows.items()}
+    named = dataset == CORPUS
     return Series(
         ours_on=f"{code(dataset)} {split}, perplexity per token",
-        ours={row: cells[model.name] for row, model in rows.items()},
+        printed_on=("" if named else "another set: ") + "WikiText-103",
+        ours={row: cells[system] for row, system in systems.items()},
         format="perplexity",
-        same=dataset == CORPUS and all(kinds.get(model.tokenizer) == WORDS for model in recurrent),
-        paired=paired,
-        paired_kind="relative",
+        named=named,
+        same=named and all(kinds.get(model.tokenizer) == WORDS for model in rows.values()),
+        paired=paired(report, loss.TABLE, dataset, split, loss.DIFFERENCE, systems),
+        at_unigram=at_unigram(report, systems),
+        models=tuple(systems.values()),
+        better=-1,
     )
 
 
@@ -165,10 +160,10 @@ def _of_task(report: Report, task: str, device: str, names: tuple[str, ...]) -> 
         if name in names and runtime.task_of(report, system) == task:
             systems.setdefault(name, system)
 
-    def paired(first: str, second: str) -> FigureLevel | None:
+    def paired(first: str, second: str) -> Change | None:
         metric = runtime.OVER + second
         cell = report.find(runtime.TABLE, lengths[words], split, systems.get(first, ""), metric)
-        return scaled(cell, 1) if cell else None
+        return change_of(cell, float) if cell else None
 
     if not systems:
         return None
@@ -176,6 +171,7 @@ def _of_task(report: Report, task: str, device: str, names: tuple[str, ...]) -> 
         ours_on=f"{words} words, {runtime.TASKS[task]}{' on a GPU' if device == 'cuda' else ''}, ms",
         ours={name: cells[systems[name]] for name in names if name in systems},
         format="milliseconds",
+        models=tuple(map(report.model, systems.values())),
         paired=paired,
-        paired_kind="ratio",
+        better=-1,
     )

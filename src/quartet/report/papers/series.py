@@ -4,18 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from quartet.report.cells import Bounds, Cell, apart, interval
+from quartet.report.cells import Bounds, Cell, interval
 from quartet.report.numbers import FORMATS, NONE, SIGNED, Number, ratio, signed_points
+from quartet.statistics.intervals import SIGNIFICANCE
 
-ContrastKind = Literal["difference", "relative", "ratio"]
-#: A value and its interval.
-FigureLevel = tuple[float, Bounds | None]
+ChangeKind = Literal["difference", "relative", "ratio"]
 #: What each kind of change is where nothing changed.
-NEUTRAL: dict[ContrastKind, float] = {"difference": 0.0, "relative": 0.0, "ratio": 1.0}
+NEUTRAL: dict[ChangeKind, float] = {"difference": 0.0, "relative": 0.0, "ratio": 1.0}
+#: The kind of change of figures in a format; of others it is a difference.
+KINDS: dict[str, ChangeKind] = {"perplexity": "relative", "milliseconds": "ratio"}
 
-SHOWN, OPEN, OPPOSITE = "same direction, shown", "not shown", "opposite direction, shown"
+SHOWN, OPPOSITE, OPEN = "same direction, shown", "opposite direction, shown", "not shown"
+ALIKE, BETTER, WORSE = (
+    "alike, no difference shown",
+    "alike in the paper, better here",
+    "alike in the paper, worse here",
+)
+#: Why there is no verdict.
+ANOTHER_SET, NOT_KEPT, AT_UNIGRAM, NO_INTERVAL = (
+    "another set",
+    "no paired difference kept",
+    "not below the unigram",
+    "no interval",
+)
+#: Every verdict, the worst first: a claim on several sets is as good as its worst one.
+VERDICTS = (OPPOSITE, WORSE, OPEN, AT_UNIGRAM, NO_INTERVAL, NOT_KEPT, ANOTHER_SET, ALIKE, BETTER, SHOWN)
+
+
+class Change(NamedTuple):
+    """A kept difference of two systems over the same items, in the unit of its kind.
+
+    Attributes:
+        bounds: its 95 % interval; None where there are too few units.
+        p: two-sided; None where none was kept.
+    """
+
+    value: float
+    bounds: Bounds | None
+    p: float | None = None
+
+    def side(self, neutral: float) -> int:
+        """1 or -1 where the interval lies wholly above or below the neutral value, else 0."""
+        low, high = self.bounds or (neutral, neutral)
+        return 1 if low > neutral else -1 if high < neutral else 0
+
+
+def change_of(cell: Cell, unit: Callable[[float], float]) -> Change:
+    """A kept difference in another unit."""
+    ends = sorted(map(unit, cell.bounds or ()))
+    return Change(unit(cell.value), (ends[0], ends[1]) if ends else None, cell.p)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,10 +68,14 @@ class Series:
         printed: theirs by row; a row may be in one of the two alone.
         format: a name of `quartet.report.numbers.SIGNED`: how figures in the paper's unit and their differences are
             written. Our figures of the format "one" are shares: the paper's unit is a hundredth.
-        same: the set is the paper's own, so that a difference of levels means something.
-        paired: our change of two rows over the same items, where it was measured as such, and its kind.
+        named: the set is named for that column, whole or in part: without it there is no verdict.
+        same: it is the paper's set, judged alike, so that a difference of levels means something.
+        paired: the kept change of two rows.
         compared: whether a verdict is passed on it: False where the paper says of it that it tells nothing.
         changes: changes that the paper prints as such, by the two rows.
+        at_unigram: the rows whose model is not shown to be below the unigram.
+        models: the models of its rows.
+        better: the sign of a change for the better.
     """
 
     ours_on: str
@@ -40,47 +83,52 @@ class Series:
     ours: Mapping[str, Cell]
     printed: Mapping[str, float] = field(default_factory=dict)
     format: str
+    named: bool = True
     same: bool = False
-    paired: Callable[[str, str], FigureLevel | None] = lambda first, second: None
+    paired: Callable[[str, str], Change | None] = lambda first, second: None
     compared: bool = True
-    paired_kind: ContrastKind = "difference"
     changes: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    at_unigram: frozenset[str] = frozenset()
+    models: tuple[str, ...] = ()
+    better: int = 1
+
+    @property
+    def kind(self) -> ChangeKind:
+        """What a change of its figures is."""
+        return KINDS.get(self.format, "difference")
+
+    @property
+    def neutral(self) -> float:
+        """What says that nothing changed."""
+        return NEUTRAL[self.kind]
 
     @property
     def factor(self) -> float:
         """What ours is multiplied by for the paper's unit."""
         return 100 if self.format == "one" else 1
 
-    @property
-    def number(self) -> Number:
-        """Writes a figure."""
-        return FORMATS[self.format]
+    def number(self, value: float) -> str:
+        """A figure in the paper's unit."""
+        return FORMATS[self.format](value)
 
-    @property
-    def signed(self) -> Number:
-        """Writes a difference of two."""
-        return SIGNED[self.format]
-
-    def level(self, row: str) -> FigureLevel | None:
-        """Our figure in the paper's unit, with its interval."""
-        cell = self.ours.get(row)
-        return None if cell is None else scaled(cell, self.factor)
-
-    def text(self, row: str) -> str:
+    def text(self, row: str, bounds: bool = True) -> str:
         """Our figure as text, with its interval."""
         cell = self.ours.get(row)
-        return NONE if cell is None else cell.text(lambda value: self.number(self.factor * value))
+        return NONE if cell is None else cell.text(lambda value: self.number(self.factor * value), bounds)
 
     def distance(self, row: str) -> str:
         """Ours minus theirs, theirs taken as exact; nothing where the sets differ."""
-        level, printed = self.level(row), self.printed.get(row)
-        if not self.same or level is None or printed is None:
+        cell, printed = self.ours.get(row), self.printed.get(row)
+        if not self.same or cell is None or printed is None:
             return NONE
-        value, bounds = level
-        text = self.signed(value - printed)
-        return (
-            f"{text} {interval((bounds[0] - printed, bounds[1] - printed), self.signed)}" if bounds else text
-        )
+        return self.change_text(change_of(cell, lambda value: self.factor * value - printed), "difference")
+
+    def change_text(self, change: Change, kind: ChangeKind | None = None) -> str:
+        """A change as text, with its interval."""
+        kind = kind or self.kind
+        number: Number = {"difference": SIGNED[self.format], "relative": signed_points, "ratio": ratio}[kind]
+        unit = {"difference": "", "relative": " %", "ratio": " times"}[kind]
+        return number(change.value) + (f" {interval(change.bounds, number)}" if change.bounds else "") + unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,87 +137,71 @@ class Contrast:
 
     Attributes:
         first, second: the rows.
-        kind: a difference, a relative change in percent, or how many times the second the first is.
         claimed: what the paper reads from it, 1, -1 or 0 (alike), where its numbers do not say so.
         headline: the words of the first screen; "" for what stays in the table.
     """
 
     first: str
     second: str
-    kind: ContrastKind = "difference"
     claimed: int | None = None
     headline: str = ""
 
-    @property
-    def neutral(self) -> float:
-        """What says that nothing changed."""
-        return NEUTRAL[self.kind]
+    def applies(self, series: Series) -> bool:
+        """Whether we have both rows, of a measure that is compared."""
+        return series.compared and {self.first, self.second} <= series.ours.keys()
+
+    def ours(self, series: Series) -> Change | None:
+        """Our change, as it was kept; None where it was not, or where a model is not below the unigram."""
+        if series.at_unigram & {self.first, self.second}:
+            return None
+        return series.paired(self.first, self.second)
+
+    def ours_text(self, series: Series) -> str:
+        """Our change; where none was kept, the two figures."""
+        change = self.ours(series)
+        if change is not None:
+            return series.change_text(change)
+        return f"{series.text(self.first, bounds=False)} against {series.text(self.second, bounds=False)}"
 
     def printed(self, series: Series) -> float | None:
         """The change that the paper prints, or that its figures make."""
         if (self.first, self.second) in series.changes:
             return series.changes[self.first, self.second]
         first, second = series.printed.get(self.first), series.printed.get(self.second)
-        return None if first is None or second is None else self._of(first, second)
-
-    def ours(self, series: Series) -> FigureLevel | None:
-        """Our change with an interval: the measured one, else from the far ends of the two intervals."""
-        if not series.compared:
+        if first is None or second is None:
             return None
-        if self.kind == series.paired_kind and (measured := series.paired(self.first, self.second)):
-            return measured
-        first, second = series.level(self.first), series.level(self.second)
-        if first is None or second is None or (self.kind != "difference" and second[0] <= 0):
-            return None
-        bounds = None
-        if first[1] and second[1] and (self.kind == "difference" or second[1][0] > 0):
-            bounds = self._of(first[1][0], second[1][1]), self._of(first[1][1], second[1][0])
-        return self._of(first[0], second[0]), bounds
+        if series.kind == "difference":
+            return first - second
+        return first / second if series.kind == "ratio" else 100 * (first / second - 1)
 
-    def side(self, series: Series) -> int | None:
-        """The direction that the paper finds: 1, -1 or 0; None where it says nothing."""
+    def printed_text(self, series: Series) -> str:
+        """The paper's change; of a picture without numbers the direction."""
         printed = self.printed(series)
-        if self.claimed is not None or printed is None:
-            return self.claimed
-        return (printed > self.neutral) - (printed < self.neutral)
+        if printed is not None:
+            return series.change_text(Change(printed, None))
+        return {1: "higher", -1: "lower", 0: "alike", None: NONE}[self.claimed]
 
-    def text(self, value: float, bounds: Bounds | None, series: Series) -> str:
-        """A change as text."""
-        number = self._number(series)
-        unit = {"difference": "", "relative": " %", "ratio": " times"}[self.kind]
-        return number(value) + (f" {interval(bounds, number)}" if bounds else "") + unit
+    def verdict(self, series: Series, p: float | None = None) -> str:
+        """Whether ours bears the paper out, one of `VERDICTS`.
 
-    def verdict(self, series: Series) -> str:
-        """Whether ours bears the paper out: by the interval, never by the value alone."""
+        Args:
+            p: corrected for other comparisons; None: the change's interval alone decides.
+        """
+        if series.at_unigram & {self.first, self.second}:
+            return AT_UNIGRAM
         change = self.ours(series)
         if change is None:
-            return NONE
-        value, bounds = change
-        claimed = self.side(series)
-        if bounds is None:
-            side = (value > self.neutral) - (value < self.neutral)
-            return f"{'same' if side == claimed else 'another'} direction, no interval"
-        side = apart(bounds, (self.neutral, self.neutral))
-        if bounds[0] == bounds[1] == self.neutral:
-            return f"{OPEN}: no change at all"
+            return NOT_KEPT
+        if not series.named:
+            return ANOTHER_SET
+        if change.bounds is None:
+            return NO_INTERVAL
+        side = 0 if p is not None and p >= SIGNIFICANCE else change.side(series.neutral)
+        claimed, printed = self.claimed, self.printed(series)
         if claimed is None:
-            return {1: "shown to be higher", -1: "shown to be lower", 0: OPEN}[side]
-        if claimed == 0:
-            return "alike, no difference shown" if side == 0 else "alike in the paper, shown to differ here"
+            claimed = 0 if printed is None else (printed > series.neutral) - (printed < series.neutral)
         if side == 0:
-            return OPEN
+            return OPEN if claimed else ALIKE
+        if claimed == 0:
+            return BETTER if side == series.better else WORSE
         return SHOWN if side == claimed else OPPOSITE
-
-    def _of(self, first: float, second: float) -> float:
-        if self.kind == "difference":
-            return first - second
-        return first / second if self.kind == "ratio" else 100 * (first / second - 1)
-
-    def _number(self, series: Series) -> Number:
-        return {"difference": series.signed, "relative": signed_points, "ratio": ratio}[self.kind]
-
-
-def scaled(cell: Cell, factor: float) -> FigureLevel:
-    """A cell's mean and interval in another unit, or turned round."""
-    ends = sorted(factor * end for end in cell.bounds or ())
-    return factor * cell.value, (ends[0], ends[1]) if ends else None
