@@ -16,6 +16,7 @@ from quartet.config.nbest import NBestEntry
 from quartet.errors import InputError
 from quartet.files import MANIFEST_VERSION, atomic_dir, sha256, write_json, write_jsonl
 from quartet.nbest.formats import IngestedLists, NBestFiles, jsonl, read
+from quartet.nbest.guards import stray_tokens
 from quartet.nbest.metrics import Bleu, metric_named, unspaced_words
 from quartet.nbest.types import NBest, count, in_common
 
@@ -63,6 +64,9 @@ def nbest(name: str) -> None:
                     {"split": split, "place": e.place, "reason": e.reason} for e in all_refused(reading)
                 ]
                 say(f"{files.hypotheses}: {summary(reading)}")
+            manifest["stray_tokens"] = stray_tokens(lists["test"])
+            for line in manifest["stray_tokens"]:
+                say(line)
             if unspaced := unspaced_words(lists["test"], metric_named(settings.metric, settings.bleu)):
                 say(unspaced)
             if common := in_common(lists["dev"], lists["test"]):

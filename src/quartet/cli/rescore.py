@@ -330,6 +330,7 @@ def read_lists(
 ) -> IngestedLists:
     """The lists, with lines on stderr for entries that were refused, and for lists that are missing."""
     from quartet.nbest.formats import read
+    from quartet.nbest.guards import stray_tokens
 
     reading = read(name, files, skip, skip_missing, scores_are)
     for error in (*reading.refused, *reading.references_refused):
@@ -348,6 +349,8 @@ def read_lists(
             f"empty hypotheses: {names}{more}; --skip-missing leaves them out",
             file=sys.stderr,
         )
+    for line in stray_tokens(reading.lists):
+        print(f"{files.hypotheses}: {line}", file=sys.stderr)
     if skip_missing and reading.references_unused:
         print(
             f"{files.references}: {reading.references_unused} references without a list left out",

@@ -7,10 +7,14 @@ setting of case and punctuation. Each is applied to hypotheses and references al
 from __future__ import annotations
 
 import dataclasses
+import html
 import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from html.entities import html5
+
+from tokenizers.decoders import ByteLevel
 
 from quartet.nbest.metrics import ERROR_RATES
 from quartet.nbest.types import NBest
@@ -18,31 +22,34 @@ from quartet.nbest.types import NBest
 #: Signs that show nothing by themselves: soft hyphens, joiners, zero-width spaces, marks of direction, variation
 #: selectors, a byte-order mark inside a text. (Of Unicode's Default_Ignorable_Code_Point what occurs in texts.)
 INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]"
+    "[\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
 )
 #: What stands for an apostrophe between letters. The grave accent, of ASCII, is none.
 APOSTROPHES = "'\u2019\u2018\u201b\u02bc\u00b4\u2032\uff07"
 
-#: What Moses' tokenizer writes for signs that its files use otherwise.
-ESCAPES = {
-    "&amp;": "&",
-    "&apos;": "'",
-    "&quot;": '"',
-    "&lt;": "<",
-    "&gt;": ">",
-    "&#91;": "[",
-    "&#93;": "]",
-    "&#124;": "|",
-    "&bar;": "|",
-    "&bra;": "[",
-    "&ket;": "]",
-}
-_ESCAPE = re.compile("|".join(map(re.escape, ESCAPES)))
-_BEGIN = re.compile(r"(?:\s*(?:<s>|<sos>|<bos>|<pad>|<sos/eos>))+")
+#: References to characters by name: HTML's, and Moses' own of signs that its files use otherwise.
+CHARACTERS = html5 | {"bar;": "|", "bra;": "[", "ket;": "]"}
+_ESCAPE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+#: Characters that control a terminal or a printer; those that are white space stay.
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+#: Whisper's marks of times, languages and tasks.
+_WHISPER = re.compile(r"<\|[^|<>]{0,40}\|>")
+#: Marks that are no words wherever they stand between words: ends, padding, blanks, silence.
+_MARK = re.compile(
+    r"(?<!\S)(?:<(?:s|/s|sos|eos|bos|pad|sos/eos|blank|blk|eps|sil)>|\[(?:CLS|SEP|PAD)\])(?!\S)",
+    re.IGNORECASE,
+)
+_BEGIN = re.compile(r"(?:\s*(?:<s>|<sos>|<bos>|<pad>|<sos/eos>))+", re.IGNORECASE)
 #: Of a text that is read backwards, so that it is found at its place or not at all: the time is linear in the length.
-_END = re.compile(r"(?:\s*(?:>s/<|>soe<|>dap<|>soe/sos<))+\s*")
+_END = re.compile(r"(?:\s*(?:>s/<|>soe<|>dap<|>soe/sos<))+\s*", re.IGNORECASE)
+#: Signs inside a word that Moses (``@-@``) and WikiText (``@,@``) set apart.
+_APART = re.compile(r" @([^\w\s@])@ ")
+#: A bar between letters, or at a word's end: the word boundary of wav2vec's letters.
+_BAR = re.compile(r"(?<=\w)\|+(?=\w|\s|$)")
 #: SentencePiece's mark of a word's start, subword-nmt's of a word that goes on, OpenNMT's of two tokens in one word.
 WORD_START, GOES_ON = "\u2581", re.compile(r"(?<=\S)@@(?:\s+|$)")
+#: GPT-2's mark of a word's start in bytes, that of a word's end, and WordPiece's of a word that goes on.
+BYTE_START, WORD_END, CONTINUES = "\u0120", "</w>", re.compile(r"(?<=\S)\s+##(?=\S)")
 JOINER = re.compile("(?<!\\s)(?:\\s*\uffed)+\\s*")
 
 # Runs of what is neither letter, digit nor space; and two letters, to `re`, that may stand for punctuation.
@@ -52,25 +59,53 @@ _CANDIDATES = re.compile("(?:[^\\w\\s]|[_\u02bc])+")
 def plain_text(text: str) -> str:
     """The text in Unicode's composed form (NFC), without what no reader sees and no transcript means.
 
-    Invisible signs go, and so do the marks of a sentence's ends there (``<s>``, ``</s>``, ``<eos>``). Sub-words become
-    words (``@@``, ``\u2581``, ``\uffed``), and Moses' escapes (``&apos;``) the signs that they stand for.
+    Invisible and control signs go, and so do marks of tokenizers and recognisers that are no words (``<s>``, ``[CLS]``,
+    ``<eps>``, ``<|0.00|>``). Sub-words become words (``@@``, ``##``, ``</w>``, ``\u2581``, ``\u0120``, ``\uffed``), and
+    references to characters (``&apos;``, ``&#39;``) the characters.
 
     >>> plain_text("cafe\u0301 o@@ le\u0301 &quot; </s>")
     'caf\u00e9 ol\u00e9 "'
     """
+    text = _CONTROL.sub("", text)
     if not text.isascii():
         text = INVISIBLE.sub("", text)
     if "<" in text:
-        text = _without(_END, _without(_BEGIN, text)[::-1])[::-1]
+        text = _without(_END, _without(_BEGIN, _WHISPER.sub(" ", text))[::-1])[::-1]
+    if "<" in text or "[" in text:
+        text = _MARK.sub("", text)
+    text = _words_of_pieces(text)
+    if "&" in text:
+        text = _ESCAPE.sub(_character, text)
+    return unicodedata.normalize("NFC", text)
+
+
+def _character(match: re.Match[str]) -> str:
+    """What a reference to a character stands for; itself where it is none."""
+    number = match[0].startswith("&#")
+    return html.unescape(match[0]) if number else CHARACTERS.get(match[0][1:], match[0])
+
+
+def _words_of_pieces(text: str) -> str:
+    """Sub-words joined to words, by whichever mark they have."""
     if WORD_START in text:
         parts = text.split()
         if any(part.startswith(WORD_START) for part in parts):
             text = "".join(parts)  # pieces: what has no mark goes on with the word before
         text = text.replace(WORD_START, " ")
-    text = JOINER.sub("", GOES_ON.sub("", text))
-    if "&" in text:
-        text = _ESCAPE.sub(lambda match: ESCAPES[match[0]], text)
-    return unicodedata.normalize("NFC", text)
+    if BYTE_START in text and any(part.startswith(BYTE_START) for part in text.split()):
+        text = ByteLevel().decode(text.split())
+    if WORD_END in text:
+        text = "".join(text.split()).replace(WORD_END, " ")
+    if "##" in text:
+        text = CONTINUES.sub("", text)
+    if "|" in text:
+        parts = text.split()
+        if "|" in parts and all(len(part) == 1 for part in parts):
+            text = "".join(parts)  # letters
+        text = _BAR.sub(" ", text)
+    if "@" in text:
+        text = GOES_ON.sub("", _APART.sub(r"\1", " ".join(text.split())))
+    return JOINER.sub("", text)
 
 
 def _without(start: re.Pattern[str], text: str) -> str:

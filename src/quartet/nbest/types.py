@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -37,7 +38,7 @@ class NBest:
         utterance: the utterance's name, unique in its set.
         hypotheses: at least one.
         reference: the right text, possibly empty (silence); None where it is not known.
-        rising: the one given first had a lower score than the one given last, as where costs are taken for scores.
+        rises, falls: in the order given, how many hypotheses had a higher, and a lower, score than the one before.
 
     Raises:
         ValueError: there is no hypothesis, something else stands among them, or some have a score and others none.
@@ -49,7 +50,8 @@ class NBest:
     utterance: str
     hypotheses: tuple[Hypothesis, ...]
     reference: str | None = None
-    rising: bool = field(init=False, compare=False, repr=False, default=False)
+    rises: int = field(init=False, compare=False, repr=False, default=0)
+    falls: int = field(init=False, compare=False, repr=False, default=0)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "hypotheses", tuple(self.hypotheses))
@@ -62,8 +64,10 @@ class NBest:
         known = [score for score in scores if score is not None]
         if known and len(known) < len(scores):
             raise ValueError(f"{self.utterance}: some hypotheses have a score and others have none")
-        if known and known != sorted(known, reverse=True):
-            object.__setattr__(self, "rising", known[0] < known[-1])
+        steps = list(itertools.pairwise(known))
+        object.__setattr__(self, "rises", sum(before < after for before, after in steps))
+        object.__setattr__(self, "falls", sum(before > after for before, after in steps))
+        if self.rises:
             order = sorted(range(len(known)), key=lambda index: -known[index])
             object.__setattr__(self, "hypotheses", tuple(self.hypotheses[index] for index in order))
 

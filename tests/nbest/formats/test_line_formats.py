@@ -218,7 +218,7 @@ def test_nemo_lists_with_any_scores_are_seldom_refused(beam: int, tmp_path: Path
 
 
 def test_nemo_lists_out_of_order_may_have_another_beam(tmp_path: Path) -> None:
-    scores = (-2, -1, -3, -9, -8, -8.5, -7, -5, -6)
+    scores = (-3, -2, -1, -9, -8, -8.5, -7, -5, -6)
     with pytest.raises(InputError) as caught:
         nemo(tmp_path, "".join(f"t\t{score}\n" for score in scores), 1 + 2)
     assert "--beam" in caught.value.remedy

@@ -152,7 +152,10 @@ def test_lines_that_are_known_to_begin_with_names_are_read_or_refused(tmp_path: 
 
 def test_costs_are_not_taken_for_scores(tmp_path: Path) -> None:
     path = tmp_path / "lists"
-    for scores, words in (([3.0, 12.0], "1 of 1 lists begin with"), ([12.0, 3.0], "no score is below 0")):
+    for scores, words in (
+        ([3.0, 12.0], "1 of 1 hypotheses have a better score"),
+        ([12.0, 3.0], "no score is below 0"),
+    ):
         path.write_text(json.dumps([{"input": ["x", "y"], "score": scores}]))
         with pytest.raises(InputError, match=words):
             read("hyporadise", NBestFiles(path))

@@ -31,6 +31,7 @@ from quartet.nbest.formats.ingest import (
     orient_scores,
     with_missing,
 )
+from quartet.nbest.guards import check_shared_words
 
 __all__ = ["FORMATS", "IngestedLists", "NBestFiles", "read"]
 
@@ -104,7 +105,10 @@ def _read(
     reading = orient_scores(collected, path, scores_are, form.scores, files.beam)
     if files.references is not None:
         found = references.read(files.references)
-        return attach_references(reading, found, form.names, files.references, skip, skip_missing)
+        attached = attach_references(reading, found, form.names, files.references, skip, skip_missing)
+        check_shared_words(attached.lists, files.references)
+        return attached
+    check_shared_words(reading.lists, path)
     if form.names is UtteranceNames.IDS and not skip_missing:
         return with_missing(reading, gaps(reading, path), form.names)
     return reading

@@ -19,6 +19,7 @@ from quartet.nbest.formats.references import (
     OrderedReference,
     ReferenceFile,
 )
+from quartet.nbest.guards import look_like_names
 from quartet.nbest.normalise import name_key
 from quartet.nbest.types import Hypothesis, NBest
 
@@ -32,6 +33,9 @@ FROM_0 = "number the lists from 0"
 SAY_WHICH = (
     "say what they are: costs, where smaller is better, or scores (--scores-are costs, scores_are: costs)"
 )
+#: The share of steps within lists from which on their numbers are costs, best first, and not scores in any order.
+#: Where the beam is told, lists are best first, and another beam mixes them.
+RISING, RISING_IN_BEAMS = 0.75, 0.5
 AUDIO = re.compile(r"\.(?:wav|flac|mp3|ogg|opus|m4a|sph|webm)$", re.IGNORECASE)
 
 
@@ -212,22 +216,20 @@ def orient_scores(
 
     Args:
         scores_are: what the numbers are, taken at its word. None: what the format has, unless the lists contradict:
-            all are best first, so costs taken for scores rise in most of them, and no log-probability is above 0.
+            costs that are taken for scores rise where lists are best first (in any order they rise and fall alike), and
+            no log-probability is above 0.
         costs: the format has costs, of which the lists hold the negative; they may be of any sign.
         beam: that was given, where it says what a list is: another one may be the fault.
 
     Raises:
         InputError: the lists contradict, or have ranks alone, which are neither.
     """
-    judged = [one for one in reading.lists if one.first_pass[0] != one.first_pass[-1]]
     if scores_are is not None and reading.lists[0].ranked_only:
         raise InputError(path, f"has no scores that could be {scores_are}", "do not say what they are")
-    if scores_are is None and judged and not reading.lists[0].ranked_only:
-        rising = sum(one.rising for one in judged)
-        if rising > len(judged) / 2:
-            reason = (
-                f"{rising} of {len(judged)} lists begin with a hypothesis of a worse score than their last's"
-            )
+    rises, falls = (sum(getattr(one, name) for one in reading.lists) for name in ("rises", "falls"))
+    if scores_are is None and rises + falls:
+        if rises > (RISING if beam is None else RISING_IN_BEAMS) * (rises + falls):
+            reason = f"{rises} of {rises + falls} hypotheses have a better score than the one before"
             other = (
                 "" if beam is None else f"if the beam is not {beam}, give the right one (--beam, beam), else "
             )
@@ -348,7 +350,7 @@ def _without_file_names(
 
 def _file(name: str) -> str:
     """An utterance's name without the folder and the ending of its audio file."""
-    return AUDIO.sub("", name.rpartition("/")[2])
+    return AUDIO.sub("", name.replace("\\", "/").rpartition("/")[2])
 
 
 def with_missing(
@@ -426,6 +428,10 @@ def _by_name(
     if all_names:
         reason = "its lines begin with the numbers of the lists: are these names, or words?"
         raise InputError(path, reason, "write {number: text} into a .json file")
+    lines = [text for _, text in ordered if not isinstance(text, InputError)]
+    if first := look_like_names(lines, reading.lists):
+        reason = f'its lines begin with names ("{first[0]}", "{first[1]}", ...), and the lists have none'
+        raise InputError(path, reason, WRITE_LINES)
     return _numbered(reading, ordered, names, path)
 
 

@@ -13,6 +13,9 @@ import itertools
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import fmean
+
+from rapidfuzz.distance import Levenshtein
 
 from quartet.errors import InputError
 from quartet.nbest.formats import text_file
@@ -21,6 +24,8 @@ from quartet.nbest.types import Hypothesis, NBest
 
 #: See `check_beam`.
 CHANCE = 1e-3
+#: How many times as much texts differ between utterances as within one, at least.
+CHANGE = 1.5
 
 
 def entries(files: NBestFiles) -> Iterator[ListEntry]:
@@ -38,13 +43,15 @@ def check_beam(files: NBestFiles) -> None:
     Each list is best first, so where a score is better than the one before it (with costs: worse) a new list begins.
     The number of lines of a list divides the places of all these beginnings. Where they lie inside of lists of the
     given length, that is not the number. Where one of the two is a multiple of the other it could be chance that no
-    beginning contradicts; that has to have a probability below `CHANCE`.
+    beginning contradicts; that has to have a probability below `CHANCE`. Scores also fall where utterances are sorted
+    by length. There the texts tell: the beam is right where they change from one list to the next.
     """
     assert files.beam is not None
     try:
-        scores = [_hypothesis(line, "").score or 0.0 for _, line in text_file.lines(files.hypotheses)]
+        read = [_hypothesis(line, "") for _, line in text_file.lines(files.hypotheses)]
     except InputError:
         return  # the lists are not all known
+    scores = [one.score or 0.0 for one in read]
     steps = [after - before for before, after in itertools.pairwise(scores)]
     begins = [[place for place, step in enumerate(steps, 1) if sign * step > 0] for sign in (1, -1)]
     told = [math.gcd(len(scores), *places) for places in begins]
@@ -52,9 +59,22 @@ def check_beam(files: NBestFiles) -> None:
     for lines, places, fit in zip(told, begins, fits, strict=True):
         contradicts = lines > 1 and (fit or not any(fits))
         if contradicts and _chance(places, lines, files.beam, len(scores)) < CHANCE:
+            if lines % files.beam == 0 and _texts_change([one.text for one in read], files.beam, lines):
+                continue
             reason = f"lists of {files.beam} do not fit its scores, which begin anew every {lines} lines"
             remedy = f"give the beam {lines} (--beam, beam); else {SAY_WHICH}"
             raise InputError(files.hypotheses, reason, remedy)
+
+
+def _texts_change(texts: list[str], beam: int, told: int) -> bool:
+    """Whether texts differ more from list to list than within lists, where lists of the told length would have none."""
+    steps = [
+        (place, 1 - Levenshtein.normalized_similarity(before.split(), after.split()))
+        for place, (before, after) in enumerate(itertools.pairwise(texts), 1)
+    ]
+    within = [step for place, step in steps if place % beam]
+    between = [step for place, step in steps if place % beam == 0 and place % told]
+    return bool(within and between) and fmean(between) > CHANGE * fmean(within)
 
 
 def _chance(places: list[int], told: int, beam: int, lines: int) -> float:

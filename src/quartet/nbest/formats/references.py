@@ -90,6 +90,11 @@ REFUSED = {
     "a file of subtitles": re.compile(r"(?m)^[0-9:]+[,.][0-9]{3}[ \t]+-->[ \t]"),
     "a master label file of HTK": re.compile(r"\A#!MLF!#"),
     "a TextGrid of Praat": re.compile(r'\AFile type = "ooTextFile"'),
+    "a translation memory (TMX), of several languages": re.compile(r"<tmx\b"),
+    "XLIFF, of two languages": re.compile(r"<xliff\b"),
+    "an annotation of ELAN": re.compile(r"<ANNOTATION_DOCUMENT\b"),
+    "CoNLL-U": re.compile(r"(?m)^1\t[^\t\n]+(?:\t[^\t\n]*){8}$"),
+    "a result of icefall (recogs)": re.compile(r"(?m)\A\S+:\t(?:ref|hyp)=\["),
     "a page of HTML": re.compile(r"\A<(?:!doctype html|html)\b", re.IGNORECASE),
 }
 WRITE_NAMES = 'write lines of "utterance text", lines of "text (utterance)" or JSON of {utterance: text}'
