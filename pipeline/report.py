@@ -31,11 +31,12 @@ from quartet.report.figures import training_panels
 from quartet.results import Result
 
 
-def gather(params: Params, layout: Layout, device: str) -> RunFacts:
+def gather(params: Params, layout: Layout, device: str, processors: Sequence[str] = ()) -> RunFacts:
     """Facts of everything that params.yaml names.
 
     Args:
         device: what trained the models, in words.
+        processors: the kinds of what computed, where that is known.
 
     Raises:
         InputError: a manifest is absent or broken.
@@ -51,6 +52,7 @@ def gather(params: Params, layout: Layout, device: str) -> RunFacts:
         pretrained=tuple(_pretrained(layout, name) for name in params.pretrained),
         absent=tuple(_absent(params, layout)),
         ngrams=tuple(params.ngrams),
+        processors=tuple(processors),
     )
 
 

@@ -27,6 +27,7 @@ from pipeline.tracking.progress import say
 from pipeline.tracking.stage import read_timings, stage_run, timings
 from quartet.errors import InputError
 from quartet.files import TEMPORARY, atomic_dir, sha256, write_json
+from quartet.hardware.processor import kind_of
 from quartet.report import figures
 from quartet.report.drawing import PictureData
 from quartet.report.facts import facts_json
@@ -71,7 +72,8 @@ def write_report(params: Params, layout: Layout, found: list[Result], place: Pat
     write_results(place / "results.jsonl", found)
     with atomic_dir(place / "metrics") as folder:
         write_metrics(folder, dvc_metrics(found))
-    facts = gather(params, layout, device)
+    kinds = {kind_of(row.device) for row in durations(params, layout)} - {""}
+    facts = gather(params, layout, device, sorted(kinds))
     training, weights = curves(params, layout)
     with atomic_dir(place / "plots") as folder:
         write_table(folder / "validation.csv", validation_plot(training, facts))

@@ -19,6 +19,7 @@ from pipeline.tracking.mlflow import open_store
 from pipeline.tracking.stage import BETWEEN, START_UP, TELLING, TOTAL
 from quartet.errors import InputError
 from quartet.files import TEMPORARY, sha256, write_jsonl
+from quartet.report.facts import read_facts
 from quartet.report.tables import readme, times
 from quartet.results import Result, write_results
 from stages import report
@@ -134,7 +135,13 @@ def write_text(path: Path, text: str) -> None:
 @pytest.fixture
 def made_up(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Params, Layout, list[Result]]:
     """Everything that the report reads, without a run."""
-    monkeypatch.setattr(report, "gather", lambda params, layout, device: replace(facts(), device=device))
+    monkeypatch.setattr(
+        report,
+        "gather",
+        lambda params, layout, device, processors=(): replace(
+            facts(), device=device, processors=tuple(processors)
+        ),
+    )
     monkeypatch.setattr(report, "curves", lambda params, layout: (loss_curves(), wer_curves()))
     monkeypatch.setattr(report, "read_article", lambda path: article())
     monkeypatch.setattr(report, "timings", lambda layout: timings())
@@ -211,13 +218,30 @@ def test_a_run_with_other_durations_changes_the_files_of_the_times_alone(
         report.write_whole(params, layout, found)
         return {path: path.read_bytes() for path in layout.report.rglob("*") if path.is_file()}
 
-    first, second = written(1.5, "cpu (2 threads, A)"), written(1.7, "cpu (1 thread, B, jemalloc)")
+    first, second = written(1.5, "cpu (2 threads, A; K)"), written(1.7, "cpu (1 thread, B, jemalloc; K)")
     assert set(first) == set(second) and len(first) > 20
     changed = {path.relative_to(layout.report).as_posix() for path in first if first[path] != second[path]}
     assert changed == {"times/timings.jsonl", "times/README.md", "times/index.html"}
     page = second[layout.times / "README.md"].decode()
-    assert "trained on cpu (1 thread, B, jemalloc)" in page and "| `unilm` | seed-1 |" in page
+    assert "trained on cpu (1 thread, B, jemalloc; K)" in page and "| `unilm` | seed-1 |" in page
     assert second[layout.times / "index.html"].count(b"<svg") == 3
+
+
+def test_the_report_names_the_kinds_that_computed_it(
+    made_up: tuple[Params, Layout, list[Result]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params, layout, found = made_up
+    devices = [
+        "cpu (A)",
+        "cpu (1 thread, A; amd-avx2)",
+        "cpu (2 threads, A; amd-avx2)",
+        "cpu (1 thread, B; other)",
+    ]
+    lasted = [took("sts", f"tta-{place}", device, "total") for place, device in enumerate(devices)]
+    monkeypatch.setattr(report, "durations", lambda params, layout: lasted)
+    report.write_whole(params, layout, found)
+    assert read_facts(layout.report / "facts.json").processors == ("amd-avx2", "other")
+    assert "amd-avx2 and other" in (layout.report / "README.md").read_text()
 
 
 def test_the_page_of_times_says_where_the_time_went() -> None:

@@ -143,15 +143,17 @@ def detected_kind() -> ProcessorKind:
 
 
 def kind_in_words() -> str:
-    """All that is known to decide the rounding: ``intel-avx512 (family 6, model 85; PyTorch's kernels: AVX512)``."""
+    """What is known to decide the rounding: ``amd-avx512-bf16, family 25, model 17, PyTorch AVX512``.
+
+    The design (family and model) stands for what libraries choose by beside instructions, such as the sizes of caches.
+    """
     import torch
 
     kind, own = processor_kind(), detected_kind()
     keys = {"cpu family": "family", "model": "model", "CPU implementer": "implementer", "CPU part": "part"}
-    design = ", ".join(f"{word} {value}" for key, word in keys.items() if (value := _described(key)))
-    kernels = f"PyTorch's kernels: {torch.backends.cpu.get_cpu_capability()}"
-    simulated = "" if kind == own else f" simulated on {own.name}"
-    return f"{kind.name}{simulated} ({'; '.join(filter(None, [design, kernels]))})"
+    design = [f"{word} {value}" for key, word in keys.items() if (value := _described(key))]
+    name = kind.name if kind == own else f"{kind.name} simulated on {own.name}"
+    return ", ".join([name, *design, f"PyTorch {torch.backends.cpu.get_cpu_capability()}"])
 
 
 @cache
@@ -161,9 +163,21 @@ def model_name() -> str:
 
 
 def describe_processor(threads: int) -> str:
-    """What computes, in words: ``cpu (2 threads, <model>)``, and what allocates, where it is not the C library."""
+    """What computes, in words: ``cpu (2 threads, <model>; <kind>)``.
+
+    After the model stands what allocates, where it is not the C library.
+    """
     parts = [f"{threads} thread{'' if threads == 1 else 's'}", model_name(), allocator()]
-    return f"cpu ({', '.join(filter(None, parts))})"
+    return f"cpu ({', '.join(filter(None, parts))}; {kind_in_words()})"
+
+
+def kind_of(device: str) -> str:
+    """What decides the bytes, of a description: a processor's kind, or the GPU; empty where none is named.
+
+    >>> kind_of("cpu (1 thread, AMD EPYC; amd-avx2, family 23, model 49, PyTorch AVX2)")
+    'amd-avx2, family 23, model 49, PyTorch AVX2'
+    """
+    return device if device.startswith("cuda") else device.partition("; ")[2].removesuffix(")")
 
 
 def _is_x86() -> bool:

@@ -276,7 +276,12 @@ def _who(report: Report) -> str:
     if len(facts.seeds) == 1:
         seeds = f"one seed ({facts.seeds[0]})"
     models = "One model" if len(facts.models) == 1 else f"{len(facts.models)} models"
-    return f"{models}, {seeds}, trained on {plain(facts.device)}."
+    kind = (
+        f" Kind of processor: {listing([plain(one) for one in facts.processors])}."
+        if facts.processors
+        else ""
+    )
+    return f"{models}, {seeds}, trained on {plain(facts.device)}.{kind}"
 
 
 def _run(report: Report) -> list[str]:
