@@ -12,6 +12,9 @@ from pathlib import Path
 from pipeline.fetch import PACKAGE, package_file
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params, TaskEntry
+from pipeline.run import choose_device
+from pipeline.tracking.progress import say
+from quartet.config.training import ON_GPU_ONLY
 from quartet.errors import InputError
 from quartet.files import read_json
 from quartet.hugging_face import check_folder, hub_name, model_files
@@ -42,6 +45,33 @@ def check_values(params: Params, place: str) -> None:
             raise InputError(
                 f"{place}: corpora.{name}.language", f"{corpus.language!r}: {error.reason}", error.remedy
             ) from None
+
+
+def check_device(params: Params, place: str) -> None:
+    """Compare ``device`` and each training's precision with this machine, unless ``trainer.launch`` names others.
+
+    A machine without a GPU may prepare the text, or evaluate the models, of trainings that another one runs with
+    ``device: auto``: it is only warned.
+
+    Raises:
+        InputError: there is no GPU and ``device`` is cuda, or ``device`` is cpu and a precision needs a GPU.
+    """
+    trainings = {f"models.{name}": model.training for name, model in params.models.items()}
+    trainings |= {f"translators.{name}": one.training for name, one in params.translators.items()}
+    needing = {key: one.precision for key, one in trainings.items() if one.precision in ON_GPU_ONLY}
+    if params.trainer.launch or (params.device == "auto" and not needing):
+        return
+    if choose_device(params.device) != "cpu":
+        return
+    for key, precision in needing.items():
+        found = InputError(
+            f"{place}: {key}.training.precision",
+            f"{precision} needs a GPU, and the device here is the CPU",
+            "write bf16 or fp32, or device: auto on a machine with a GPU",
+        )
+        if params.device == "cpu":
+            raise found
+        say(f"warning: {found}")
 
 
 def check_files(params: Params, place: str) -> None:

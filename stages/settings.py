@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pipeline.dvc_yaml import outputs, places
-from pipeline.early_checks import check_files
+from pipeline.early_checks import check_device, check_files
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params
 from pipeline.run import InputSnapshot, main
@@ -28,6 +28,7 @@ def settings() -> None:
     inputs = InputSnapshot([PARAMS])
     with same_code("settings"):
         params = read_params(PARAMS)
+        check_device(params, str(PARAMS))
         check_files(params, str(PARAMS))
         write(params)
         layout = Layout(params.experiment)

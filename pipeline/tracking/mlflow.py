@@ -62,6 +62,8 @@ ADDING = "log_inputs"
 TRIES = "MLFLOW_HTTP_REQUEST_MAX_RETRIES"
 #: What MLflow says when it gives up.
 NO_ANSWER = "API request to"
+#: What it says of a database that an older or a newer MLflow has made.
+OTHER_VERSION = "out-of-date database schema"
 
 
 def shown_uri() -> str:
@@ -352,6 +354,13 @@ class ExperimentStore:
             except InputError:
                 raise
             except Exception as error:  # whatever the address makes MLflow or the driver raise
+                if OTHER_VERSION in str(error):
+                    raise InputError(
+                        f"MLflow at {shown_uri()}",
+                        "made by another version of MLflow",
+                        f"make a copy of it and run `mlflow db upgrade {shown_uri()}`, or move it away: "
+                        "a new one is made",
+                    ) from error
                 raise InputError(
                     f"MLflow at {shown_uri()}",
                     f"cannot be reached ({error})",

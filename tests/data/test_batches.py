@@ -163,6 +163,26 @@ def test_an_epoch_has_each_sentence_once(
     assert short.cut == sum(max(0, len(ids) - 6) for ids in seen)
 
 
+@pytest.mark.parametrize("batch_by", ["tokens", "sentences"])
+def test_a_batch_of_more_sentences_than_there_are_is_refused(
+    small_corpus: Small, batch_by: Literal["tokens", "sentences"]
+) -> None:
+    tokenizer, splits = small_corpus
+    there = len(splits["train"])
+
+    def source(batch_size: int, seed: int | None) -> SentenceSource:
+        return SentenceSource(
+            splits["train"], tokenizer, max_length=64, batch_size=batch_size, seed=seed, batch_by=batch_by
+        )
+
+    assert source(there, 1).steps_per_epoch >= 1
+    with pytest.raises(
+        InputError, match=rf"training.batch_size: {there + 1} .* {there} of .* write {there} or"
+    ):
+        source(there + 1, 1)
+    assert source(there + 1, None).steps_per_epoch >= 1, "evaluation reads what there is"
+
+
 def test_batches_by_tokens_are_of_few_shapes_and_about_equally_long() -> None:
     """Lengths as in running text: of 5,000 sentences the mean is 28 tokens, the longest 200."""
     lengths = np.random.default_rng(1).gamma(1.5, 18, 5000).astype(np.int64).clip(1, 198) + 2

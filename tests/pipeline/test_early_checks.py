@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.early_checks import check_files
+from pipeline.early_checks import check_device, check_files
 from pipeline.layout import MANIFEST, Layout
 from pipeline.settings import read_params
 from quartet.errors import InputError
 from quartet.files import write_json
+from quartet.training.trainer import set_precision
 from tests.imports import ROOT
 
 TEXTS = "".join(f"__label__{label} a text\n" for label in ("pos", "neg", "pos") * 3)
@@ -58,6 +59,55 @@ def test_what_params_yaml_shows_by_itself(folder: Path, old: str, new: str, key:
         read_params()
     assert refused.value.place == f"params.yaml: {key}"
     assert remedy in refused.value.remedy
+
+
+PRECISION = "steps: 30, batch_size: 8", "steps: 30, precision: {}, batch_size: 8"
+
+
+def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+
+
+def with_precision(precision: str, device: str) -> None:
+    edit(PRECISION[0], PRECISION[1].format(precision))
+    edit("device: cpu", f"device: {device}")
+
+
+@pytest.mark.parametrize("precision", ["fp32", "tf32", "bf16", "fp16"])
+def test_a_precision_is_refused_where_its_training_would_refuse_it(
+    precision: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_precision(precision, "cpu")
+    try:
+        set_precision(precision, "cpu")
+    except InputError:
+        with pytest.raises(InputError) as refused:
+            check_device(read_params(), "params.yaml")
+        assert refused.value.place == "params.yaml: models.tta.training.precision"
+        assert "bf16 or fp32" in refused.value.remedy
+    else:
+        check_device(read_params(), "params.yaml")
+
+
+def test_a_gpu_is_asked_for_where_there_is_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_gpu(monkeypatch)
+    edit("device: cpu", "device: cuda")
+    with pytest.raises(InputError, match=r"params\.yaml: device"):
+        check_device(read_params(), "params.yaml")
+    edit("device: cuda", "trainer: {devices: 2, launch: srun}\ndevice: cuda")
+    check_device(read_params(), "params.yaml")
+
+
+def test_what_another_machine_trains_is_prepared_with_a_warning(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without_gpu(monkeypatch)
+    with_precision("fp16", "auto")
+    check_device(read_params(), "params.yaml")
+    assert "models.tta.training.precision: fp16 needs a GPU" in capsys.readouterr().err
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    check_device(read_params(), "params.yaml")
+    assert not capsys.readouterr().err
 
 
 def test_no_file_of_a_set_takes_the_place_of_its_manifest(folder: Path) -> None:
@@ -166,8 +216,9 @@ def test_folds_that_a_label_is_too_rare_for(folder: Path) -> None:
 def test_nothing_heavy_is_imported(folder: Path) -> None:
     with_pretrained(str(ROOT / "weights" / "tta-books"))
     program = (
-        "import sys; from pipeline.early_checks import check_files; from pipeline.settings import read_params;"
-        "check_files(read_params(), 'params.yaml');"
+        "import sys; from pipeline.early_checks import check_device, check_files;"
+        "from pipeline.settings import read_params;"
+        "check_device(read_params(), 'params.yaml'); check_files(read_params(), 'params.yaml');"
         "print([name for name in ('torch', 'transformers', 'nltk', 'huggingface_hub') if name in sys.modules])"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}

@@ -263,6 +263,13 @@ def test_the_catalogue_names_what_there_is_even_where_there_is_nothing(
     assert set(stages.KINDS) == set(KINDS)
 
 
+def test_a_precision_that_needs_a_gpu_ends_the_first_stage(layout: Layout, workspace: Path) -> None:
+    name = next(iter(read_params().models))
+    change_settings(workspace / "params.yaml", {f"models.{name}.training.precision": "fp16", "device": "cpu"})
+    with pytest.raises(InputError, match=rf"models\.{name}\.training\.precision"):
+        settings()
+
+
 def test_what_nobody_put_among_the_sets_is_set_apart(layout: Layout) -> None:
     settings()
     tasks()

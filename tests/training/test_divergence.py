@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,21 @@ def _choices(model: Any) -> Any:
 
 
 TUNINGS: list[Callable[[Any], None]] = [classify, compare, find, choose, label]
+
+
+@pytest.mark.parametrize("tuning", TUNINGS)
+def test_a_batch_of_more_examples_than_there_are_is_said(
+    tuning: Callable[[Any], None],
+    small_corpus: Small,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    model = random_model("segabert", small_corpus[0])
+    tuning(model)
+    assert not caplog.messages
+    monkeypatch.setitem(globals(), "SETTINGS", replace(SETTINGS, batch_size=1000))
+    tuning(model)
+    assert caplog.messages == ["batch_size 1,000: a step has all 12 examples"]
 
 
 def spoil(patch: pytest.MonkeyPatch, owner: Any, step: int, what: str) -> None:

@@ -16,6 +16,8 @@ BatchBy = Literal["tokens", "sentences"]
 TrainingStrategy = Literal["auto", "ddp", "fsdp"]
 #: Settings of a training that change none of its weights: which are used, and how often they are kept meanwhile.
 IDLE = ("weights", "checkpoint_every")
+#: Precisions that a CPU has no use for.
+ON_GPU_ONLY = ("tf32", "fp16")
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)

@@ -10,6 +10,7 @@ from quartet.config.model import POSITIONS
 from quartet.config.training import BatchBy
 from quartet.data.batch import Batch, RowLengths, framed, indices, one_of_few
 from quartet.data.passages import sentence_row
+from quartet.errors import InputError
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 
@@ -57,6 +58,12 @@ class SentenceSource:
         self.batch_size = batch_size
         self.seed = seed
         self.lengths = np.minimum(np.diff(corpus.sentence_offsets), self.room)
+        if seed is not None and 0 < len(self.lengths) < batch_size:
+            raise InputError(
+                "training.batch_size",
+                f"{batch_size:,} sentences are more than the {len(self.lengths):,} of the training split",
+                f"write {len(self.lengths)} or less, or bring more text",
+            )
         self.cut = int((np.diff(corpus.sentence_offsets) - self.lengths).sum())
         self._shapes = BatchShapes.of(self.lengths + 2, batch_size) if batch_by == "tokens" else None
         distinct = np.unique(self.lengths)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import pytorch_lightning as pl
 import torch
 
-from quartet.config.training import TrainingConfig
+from quartet.config.training import ON_GPU_ONLY, TrainingConfig
 from quartet.errors import InputError
 from quartet.training.callbacks import PlainFileCheckpointIO, Progress, ResumePoint, StepProgress
 from quartet.training.distributed import Machine
@@ -35,7 +35,7 @@ def set_precision(precision: str, device: str) -> LightningPrecision:
         return "32-true"
     if precision == "bf16":
         return "bf16-mixed"
-    if not device.startswith("cuda"):
+    if precision in ON_GPU_ONLY and not device.startswith("cuda"):
         raise InputError("training.precision", f"{precision} cannot be used on {device}", "take bf16 or fp32")
     return "32-true" if precision == "tf32" else "16-mixed"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ from quartet.training.trainer import quiet_trainer
 
 if TYPE_CHECKING:
     from quartet.config.finetuning import FinetuneSettings, NliSettings, QuestionSettings
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,10 @@ def tune(
     """
     if not examples:
         raise ValueError("no examples to train on")
+    if settings.batch_size > len(examples):
+        logger.warning(
+            "batch_size %s: a step has all %s examples", f"{settings.batch_size:,}", f"{len(examples):,}"
+        )
     steps = -(-len(examples) // settings.batch_size)
     training = TrainingConfig(
         steps=settings.epochs * steps,

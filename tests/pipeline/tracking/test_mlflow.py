@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,3 +65,21 @@ def test_a_users_error_in_making_the_database_is_told_as_it_is(monkeypatch: pyte
     with pytest.raises(InputError) as told:
         open_store("never-made")
     assert told.value is full
+
+
+def test_a_database_of_another_mlflow_is_upgraded_or_moved_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MLflow compares the version of the tables with its own."""
+    address = f"sqlite:///{tmp_path}/mlflow.db"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
+    open_store("one")
+    with closing(sqlite3.connect(tmp_path / "mlflow.db")) as other:
+        other.execute("update alembic_version set version_num = '0123456789ab'")
+        other.commit()
+    monkeypatch.setenv(
+        "MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/./mlflow.db"
+    )  # MLflow keeps what it has opened
+    with pytest.raises(InputError, match="another version of MLflow") as refused:
+        open_store("one")
+    assert re.search(r"`mlflow db upgrade sqlite:///\S+/mlflow.db`, or move it away", refused.value.remedy)
