@@ -197,6 +197,17 @@ def test_what_an_addition_touches_is_in_the_named_file() -> None:
         )
 
 
+def test_sizes_of_presets_are_those_of_the_presets() -> None:
+    page = (ROOT / "docs" / "corpus.md").read_text(encoding="utf-8")
+    quoted = re.findall(r"`(\w+)` \([^()]*?([\d,]+) pieces,\s+width (\d+)\)", page)
+    assert len(quoted) == 2
+    for preset, pieces, width in quoted:
+        settings = read_yaml(ROOT / "presets" / f"{preset}.yaml")
+        sizes = {entry["vocab_size"] for entry in settings["tokenizers"].values() if "vocab_size" in entry}
+        assert int(pieces.replace(",", "")) in sizes, preset
+        assert int(width) in {model["dim"] for model in settings["models"].values()}, preset
+
+
 def test_links_lead_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(((?!http|#)[^)]+)\)", page.read_text(encoding="utf-8")):
