@@ -46,7 +46,8 @@ class TrainingConfig:
         epsilon: what Adam adds to the root of the second moment.
         clip: largest norm of the gradient (0: no clipping).
         validate_every: steps between two points of the validation curve.
-        validation_batches: batches of the validation split behind each point (0: all).
+        validation_batches: about how many batches of the validation split are behind each point, from the beginning of
+            every document alike (0: all).
         checkpoint_every: steps between two resume points.
         mask_probability: share of tokens that MLM selects (of which 80 % [MASK], 10 % random, 10 % kept).
         max_selected: most tokens that MLM selects in one input (0: no limit).

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -179,17 +179,15 @@ class TranslationModule(CurveModule):
 
 
 class _Batches(IterableDataset[PairBatch]):
-    """The batches of a source from a step on, each in its parts; `count` of them, or without end."""
+    """The batches of a source at the given steps, each in its parts."""
 
-    def __init__(
-        self, source: PairSource, start: int, count: int | None, parts: int = 1, trim: bool = True
-    ) -> None:
+    def __init__(self, source: PairSource, steps: Iterable[int], parts: int = 1, trim: bool = True) -> None:
         """Args:
         trim: see :meth:`PairBatch.split`.
         """
         self.source = source
         self.trim = trim
-        self.steps = itertools.count(start) if count is None else range(start, start + count)
+        self.steps = steps
         self.parts = parts
 
     def __iter__(self) -> Iterator[PairBatch]:
@@ -254,10 +252,14 @@ def fit_translator(
         point = torch.load(resume, weights_only=True, map_location="cpu")
         done, tokens_before = int(point["global_step"]), int(point["quartet"]["tokens"])
     held_out = PairSource(dev, batch_tokens=training.batch_size, seed=None)
-    count = min(held_out.steps_per_epoch, training.validation_batches or held_out.steps_per_epoch)
-    validation = DataLoader(_Batches(held_out, 0, count), batch_size=None)
+    every = held_out.steps_per_epoch
+    count = min(every, training.validation_batches or every)
+    # the batches are sorted by length, so some of all lengths are taken
+    spread = [number * every // count for number in range(count)]
+    validation = DataLoader(_Batches(held_out, spread), batch_size=None)
     batches = Loader(
-        _Batches(source, done, None, training.accumulate, trim=not on_gpu), ahead=AHEAD if on_gpu else 0
+        _Batches(source, itertools.count(done), training.accumulate, trim=not on_gpu),
+        ahead=AHEAD if on_gpu else 0,
     )
     seconds = train_steps(
         module,

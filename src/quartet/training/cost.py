@@ -15,6 +15,7 @@ from quartet.config.training import TrainingConfig
 from quartet.data import open_source
 from quartet.data.batch import Batch, BatchSource
 from quartet.data.streams import StreamSource
+from quartet.data.validation import validation_source
 from quartet.models.architectures import build
 from quartet.models.network import Memory
 from quartet.objectives import OBJECTIVES
@@ -109,18 +110,12 @@ def read_counts(
         return step.times(training.steps), step.times(training.validation_batches * points)
     tokenizer, *splits = corpus
     objective = objective_of(config, training)
-    train, valid = (
-        open_source(
-            config,
-            split,
-            tokenizer,
-            batch_size=training.batch_size,
-            seed=seed,
-            batch_by=training.batch_by,
-        )
-        for split, seed in zip(splits, (0, None), strict=True)
+    size, by = training.batch_size, training.batch_by
+    train = open_source(config, splits[0], tokenizer, batch_size=size, seed=0, batch_by=by)
+    valid = validation_source(
+        config, splits[1], tokenizer, batch_size=size, batches=training.validation_batches, batch_by=by
     )
-    batches = min(valid.steps_per_epoch, training.validation_batches or valid.steps_per_epoch)
+    batches = valid.steps_per_epoch
     few = training.steps if isinstance(train, StreamSource) else train.steps_per_epoch
     return (
         _mean(train, few, config, objective, vocabulary).times(training.steps),

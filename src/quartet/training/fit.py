@@ -17,6 +17,7 @@ from quartet.config.training import TrainingConfig
 from quartet.data import open_source
 from quartet.data.batch import Batch, BatchSource
 from quartet.data.sentences import SentenceSource
+from quartet.data.validation import validation_source
 from quartet.errors import InputError
 from quartet.models.architectures import build_for
 from quartet.models.network import Network
@@ -117,18 +118,17 @@ class _TrainingBatches(IterableDataset[LabelledBatch]):
 
 
 class _ValidationBatches(IterableDataset[LabelledBatch]):
-    """The first `count` batches of a source, of each the rows that are this process's own.
+    """The batches of a source, of each the rows that are this process's own.
 
     What is asked of them is the same at every validation, so that the points of a curve differ by the model alone.
     """
 
-    def __init__(self, source: BatchSource, label: Callable[[Batch, int], LabelledBatch], count: int) -> None:
+    def __init__(self, source: BatchSource, label: Callable[[Batch, int], LabelledBatch]) -> None:
         self.source = source
         self.label = label
-        self.count = count
 
     def __iter__(self) -> Iterator[LabelledBatch]:
-        for step in range(self.count):
+        for step in range(self.source.steps_per_epoch):
             batch, count = self.source.batch(step), distributed.process_count()
             yield self.label(batch if count == 1 else batch.split(count)[distributed.rank()], step)
 
@@ -203,17 +203,13 @@ def fit(
     if resume.is_file():
         done = int(torch.load(resume, weights_only=True, map_location="cpu", mmap=True)["global_step"])
     on_gpu = device.startswith("cuda")
-    train_source, valid_source = (
-        open_source(
-            model,
-            split,
-            tokenizer,
-            batch_size=training.batch_size,
-            seed=order,
-            batch_by=training.batch_by,
-            few_shapes=on_gpu,
-        )
-        for split, order in ((train, seed), (valid, None))
+    size, by = training.batch_size, training.batch_by
+    train_source = open_source(
+        model, train, tokenizer, batch_size=size, seed=seed, batch_by=by, few_shapes=on_gpu
+    )
+    asked_for = training.validation_batches
+    valid_source = validation_source(
+        model, valid, tokenizer, batch_size=size, batches=asked_for, batch_by=by, few_shapes=on_gpu
     )
     lengths = train_source.row_lengths
     module = PretrainingModule(
@@ -231,12 +227,9 @@ def fit(
     def label(use: int, batch: Batch, step: int) -> LabelledBatch:
         return objective.label(batch, network.vocabulary, randomness.rows(seed, use, step), network.edges)
 
-    valid_batches = min(
-        valid_source.steps_per_epoch, training.validation_batches or valid_source.steps_per_epoch
-    )
     clock = StepClock()
     asked = partial(label, randomness.VALIDATION)
-    validation = DataLoader(_ValidationBatches(valid_source, asked, valid_batches), batch_size=None)
+    validation = DataLoader(_ValidationBatches(valid_source, asked), batch_size=None)
     asked = partial(label, randomness.CORRUPTION)
     batches = Loader(
         _TrainingBatches(train_source, asked, done, module.rounds, trim=not on_gpu),
