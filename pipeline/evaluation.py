@@ -10,7 +10,7 @@ from pipeline.params import Params
 from pipeline.settings import load
 from pipeline.tracking import progress
 from pipeline.tracking.stage import StageRun, stage_run
-from quartet.results import write_results
+from quartet.results import EvaluatedSystem, write_results
 from quartet.tasks.evaluation import Evaluation, ProgressDisplay
 
 
@@ -28,6 +28,18 @@ class StageEvaluation(Evaluation):
         self.params = params
         self.layout = layout
         self.stage = stage
+
+    def pair(self, model: str, reading: str = "", *, versus: str, items: str) -> EvaluatedSystem:
+        """Whose rows the difference of two systems is: of the seed of their trainings, or of none over several.
+
+        Args:
+            model, reading: the first system.
+            versus: the shown name of the second one.
+            items: what the difference is over, e.g. "600 utterances".
+        """
+        seeds = self.params.seeds
+        seed, over = (seeds[0], items) if len(seeds) == 1 else (None, f"{items}, {len(seeds)} seeds")
+        return EvaluatedSystem(model, "cpu", over, seed, reading, versus)
 
     def say(self, line: str) -> None:
         """One line on stderr."""

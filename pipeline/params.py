@@ -117,7 +117,7 @@ class Params:
     @property
     def judging(self) -> dict[str, dict[str, object]]:
         """By set of N-best lists how it is judged and reranked, without where it comes from and what is said of it."""
-        keys = ("metric", "bleu", "normalise", "score", "weights")
+        keys = ("metric", "bleu", "normalise", "score", "weights", "unit")
         return {name: {key: getattr(one, key) for key in keys} for name, one in self.nbest.items()}
 
     @property

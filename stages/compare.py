@@ -5,59 +5,67 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
+import numpy as np
+
 from pipeline.evaluation import StageEvaluation, evaluation
 from pipeline.judged_lists import reranked_systems
 from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.run import main
 from quartet.nbest.rescored_file import read_rescored
-from quartet.nbest.significance import detectable
-from quartet.nbest.system_comparison import compare
-from quartet.results import EvaluatedSystem, Measure, combined_name, system_name
+from quartet.nbest.significance import detectable, paired_bootstrap
+from quartet.nbest.system_comparison import choice_of
+from quartet.results import Measure, combined_name, system_name
 from quartet.tasks.rerank.metrics import metric_of
 
 
 def compare_systems() -> None:
-    """Write the rows of every pair of systems on every set of lists: the first minus the second, of each seed."""
+    """Write the rows of every pair of systems on every set of lists: the first minus the second, over all seeds."""
     with evaluation("compare", table="rerank-pairs") as run:
         for name in run.params.nbest:
-            for seed in run.params.seeds:
-                compare_on(run, name, seed)
+            compare_on(run, name)
         run.say(f"{len(run.rows)} rows of pairs of systems")
 
 
-def compare_on(run: StageEvaluation, name: str, seed: int) -> None:
-    """Add the rows of every pair on one set of lists."""
-    metric = metric_of(run.params.nbest[name])
-    written = {
-        system: read_rescored(path) for system, path in results_of(run.params, run.layout, name, seed).items()
+def compare_on(run: StageEvaluation, name: str) -> None:
+    """Add the rows of every pair on one set of lists; `better` and `worse` are means over the seeds."""
+    settings, seeds = run.params.nbest[name], run.params.seeds
+    metric = metric_of(settings)
+    choices = {
+        system: [choice_of(read_rescored(path), metric, settings.unit) for path in paths]
+        for system, paths in results_of(run.params, run.layout, name).items()
     }
-    for ours, theirs in itertools.combinations(written, 2):
-        found = compare(written[theirs], written[ours], metric, run.samples, seed)
-        n = found.utterances
-        measures = {
-            f"{metric.name}-difference": found.difference,
-            "better": Measure(found.wins, n),
-            "worse": Measure(found.losses, n),
-        }
-        if (smallest := detectable(found.difference)) is not None:
-            measures[f"{metric.name}-detectable"] = Measure(smallest, n)
-        model, reading = ours
-        system = EvaluatedSystem(model, "cpu", f"{n} utterances", seed, reading, system_name(*theirs))
-        run.add(measures, system, name)
-
-
-def results_of(params: Params, layout: Layout, name: str, seed: int) -> dict[tuple[str, str], Path]:
-    """The written lists of each model and reading with one seed."""
-    found = {
-        (of.model, of.reading): layout.reranked(
-            layout.rescored(of.model), of.seed(seed), system, name, "test"
+    for ours, theirs in itertools.combinations(choices, 2):
+        first, second = choices[ours], choices[theirs]
+        difference = paired_bootstrap(first, second, run.samples, seeds[0])
+        gains = np.stack([metric.merit(one.counts) for one in first]) - np.stack(
+            [metric.merit(one.counts) for one in second]
         )
+        n = difference.n
+        measures = {
+            f"{metric.name}-difference": difference,
+            "better": Measure(float((gains > 0).sum() / len(gains)), n),
+            "worse": Measure(float((gains < 0).sum() / len(gains)), n),
+        }
+        if (smallest := detectable(difference)) is not None:
+            measures[f"{metric.name}-detectable"] = Measure(smallest, n)
+        run.add(measures, run.pair(*ours, versus=system_name(*theirs), items=f"{n} utterances"), name)
+
+
+def results_of(params: Params, layout: Layout, name: str) -> dict[tuple[str, str], list[Path]]:
+    """The written lists of each model and reading, one for each seed, or one of what has no seeds (n-grams)."""
+    found = {
+        (of.model, of.reading): [
+            layout.reranked(layout.rescored(of.model), seed, system, name, "test")
+            for seed in (params.seeds if set(params.seeds) <= set(of.seeds) else of.seeds[:1])
+        ]
         for system, of in reranked_systems(params, layout).items()
     }
     for pair in params.rerank.combine:
         system = combined_name(pair)
-        found[system, ""] = layout.reranked(layout.combined, seed, system, name, "test")
+        found[system, ""] = [
+            layout.reranked(layout.combined, seed, system, name, "test") for seed in params.seeds
+        ]
     return found
 
 

@@ -27,7 +27,7 @@ def perplexity(name: str) -> None:
             segmented = read_segmented(layout.segments(own.corpus) / "test.jsonl")
             texts = held_out_texts(segmented, model.tokenizer, settings.tokens_per_document).texts
             unknown = unknown_words(model, texts)
-            losses.append(evaluate(run, model, own, corpus, unknown, settings))
+            losses += evaluate(run, model, own, corpus, unknown, settings)
         write_losses(layout.losses(name), losses)
 
 

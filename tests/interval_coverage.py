@@ -23,6 +23,7 @@ from quartet.files import atomic_path
 from quartet.nbest.metrics import WordErrorRate
 from quartet.nbest.rerank import Selection
 from quartet.nbest.significance import measure, paired_bootstrap
+from quartet.nbest.units import ResampledUnits
 from quartet.report.cells import Cell
 from quartet.results import Measure, Result
 from quartet.runtime.clock import median_interval, times_as_long
@@ -96,16 +97,15 @@ def utterances(rng: Rng, n: int, resamples: int) -> dict[str, Measure]:
     words = np.maximum(1, np.round(np.exp(2.75 + 0.69 * rng.standard_normal(n)))).astype(np.int64)
     errors = rng.poisson(words * 0.064 * rng.gamma(1.3, 1 / 1.3, n))
     changed = errors - rng.binomial(errors, 0.25) + rng.binomial(words, 0.008)
+    alone = ResampledUnits("utterances", np.arange(n))
     first, second = (
-        Selection(np.zeros(n, dtype=np.int64), np.stack([each, words], axis=1), WordErrorRate())
+        Selection(np.zeros(n, dtype=np.int64), np.stack([each, words], axis=1), WordErrorRate(), alone)
         for each in (errors, changed)
     )
     seed = int(rng.integers(1 << 30))
     return {
         "word error rate, utterances": measure(first, resamples, seed),
-        "difference in word error rate, utterances": paired_bootstrap(
-            second, first, resamples, seed
-        ).difference,
+        "difference in word error rate, utterances": paired_bootstrap(second, first, resamples, seed),
     }
 
 
@@ -247,7 +247,11 @@ def coverage(case: Case, units: int, trials: int, least: int = 2, usual: bool = 
     rng = np.random.default_rng(units)
     counts = {name: Count() for name in true}
     beyond = plain if usual else intervals.tail
-    with patch.object(intervals, "LEAST_UNITS", least), patch.object(intervals, "tail", beyond):
+    with (
+        patch.object(intervals, "LEAST_DRAWS", 1),
+        patch.object(intervals, "LEAST_UNITS", least),
+        patch.object(intervals, "tail", beyond),
+    ):
         for _ in range(trials):
             try:
                 found = case.draw(rng, units, RESAMPLES)

@@ -12,13 +12,15 @@ from scipy.stats import norm, t
 from quartet.nbest.metrics import Bleu, WordErrorRate
 from quartet.nbest.rerank import Selection
 from quartet.nbest.significance import detectable, measure, paired_bootstrap
+from quartet.nbest.units import ResampledUnits, units_of
 from quartet.statistics import intervals
 from quartet.statistics.intervals import resample_counts, tail
 
 
 def selection(errors: list[int], words: list[int]) -> Selection:
     counts = np.array(list(zip(errors, words, strict=True)), dtype=np.int64).reshape(-1, 2)
-    return Selection(np.zeros(len(errors), dtype=np.int64), counts, WordErrorRate())
+    names = [f"u{number}" for number in range(len(errors))]
+    return Selection(np.zeros(len(errors), dtype=np.int64), counts, WordErrorRate(), units_of(names))
 
 
 def random_selections(n: int, better: float) -> tuple[Selection, Selection]:
@@ -115,7 +117,35 @@ def bleu_selections(n: int) -> tuple[Selection, Selection, list[tuple[str, str, 
         texts.append((" ".join(reference), " ".join(ours), " ".join(theirs)))
     counts = np.stack([metric.counts(reference, both) for reference, *both in texts])
     zeros = np.zeros(n, dtype=np.int64)
-    return Selection(zeros, counts[:, 0], metric), Selection(zeros, counts[:, 1], metric), texts
+    ours, theirs = (
+        Selection(zeros, each, metric, ResampledUnits("utterances", np.arange(n)))
+        for each in np.moveaxis(counts, 1, 0)
+    )
+    return ours, theirs, texts
+
+
+def test_speakers_are_resampled_as_wholes() -> None:
+    """Six utterances a speaker, alike: the interval is that of the speakers' sums, and wider."""
+    generator = np.random.default_rng(7)
+    words = generator.integers(5, 20, 120)
+    rate = np.repeat(generator.uniform(0, 0.4, 20), 6)
+    errors = generator.binomial(words, rate)
+    names = [f"{number // 6}-{number}" for number in range(120)]
+    counts = np.stack([errors, words], axis=1)
+    zeros = np.zeros(120, dtype=np.int64)
+    alone, speakers = (
+        measure(Selection(zeros, counts, WordErrorRate(), units_of(names, unit)), 4000, 1)
+        for unit in ("utterance", "speaker")
+    )
+    sums = counts.reshape(20, 6, 2).sum(axis=1)
+    drawn = sums[np.random.default_rng(5).integers(0, 20, (4000, 20))].sum(axis=1)
+    ends = np.quantile(100 * drawn[:, 0] / drawn[:, 1], [tail(20), 1 - tail(20)])
+    assert (speakers.ci_low, speakers.ci_high) == pytest.approx(ends, abs=0.4)
+    assert (speakers.units, speakers.unit, speakers.n) == (20, "speakers", 120)
+    assert (alone.units, alone.unit) == (120, "utterances")
+    assert alone.ci_low is not None and alone.ci_high is not None
+    assert ends[1] - ends[0] > 1.5 * (alone.ci_high - alone.ci_low)
+    assert speakers.value == alone.value
 
 
 def test_a_resample_of_bleu_is_sacrebleus_own_figure_of_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,6 +50,14 @@ def compare(
     bleu_lowercase: BleuLowercaseOption = False,
     resamples: Annotated[int, typer.Option(help="Resamples of the paired bootstrap.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Of its random draws.")] = 1,
+    unit: Annotated[
+        str,
+        typer.Option(
+            metavar="utterance|speaker|PATTERN",
+            help="What is resampled: each utterance, those whose names begin alike up to the first - or _, or those "
+            "alike in the one group of a regular expression.",
+        ),
+    ] = "utterance",
     words: Annotated[
         int, typer.Option(min=0, help="How many of the changed words, or characters, to show.")
     ] = 10,
@@ -71,7 +79,7 @@ def compare(
         )
     judge = metric_named(metric, BleuSettings(lowercase=bleu_lowercase, tokenize=bleu_tokenize))
     results = {path: read_rescored(path) for path in (a, b)}
-    found = compare_systems(results[a], results[b], judge, resamples, seed)
+    found = compare_systems(results[a], results[b], judge, resamples, seed, unit)
     if as_json:
         with open_for_writing(STDOUT) as file:
             json.dump({"metric": metric, **as_object(found)}, file, ensure_ascii=False, indent=1)
@@ -110,12 +118,14 @@ def lines(found: SystemComparison, metric: MetricName, words: int) -> list[str]:
         ("others", f"{changes.added:,} more and {changes.dropped:,} fewer"),
     ]
     notes = [
-        "[low, high]: 95 % bootstrap interval over utterances; of the difference over the same ones for both.",
+        f"[low, high]: 95 % bootstrap interval over {found.units}; of the difference over the same ones for both.",
         "detectable: the smallest true difference that these utterances would show 4 times in 5.",
         f"fixed, broken: {parts} of the references that b alone, or a alone, has right; others: {parts} beside these.",
     ]
     if p_value is None:
-        notes.append(f"No interval of the difference and no p: fewer than {LEAST_UNITS} utterances.")
+        notes.append(
+            f"No interval of the difference and no p: fewer than {LEAST_UNITS} {found.units.split()[-1]}."
+        )
     return [*(f"{head:<14}{text}" for head, text in rows), *notes]
 
 

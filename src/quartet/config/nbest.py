@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePath
 from typing import Annotated, Literal
 
@@ -120,6 +121,27 @@ class BleuSettings:
     tokenize: BleuTokenization = "13a"
 
 
+#: What is resampled of lists: each by itself, or those of one speaker together, whose name is the first part of the
+#: utterance's, as in LibriSpeech (1089-134686-0000) and Kaldi.
+UTTERANCE, SPEAKER = "utterance", "speaker"
+SPEAKER_PATTERN = r"^([^-_]+)[-_]"
+
+
+def unit_pattern(unit: str) -> re.Pattern[str]:
+    """The pattern of a unit that is not the utterance; its group is the unit's name.
+
+    Raises:
+        ValueError: it is none, or has not one group.
+    """
+    try:
+        pattern = re.compile(SPEAKER_PATTERN if unit == SPEAKER else unit)
+    except re.error as error:
+        raise ValueError(f"{unit!r} is no regular expression ({error})") from error
+    if pattern.groups != 1:
+        raise ValueError(f"{unit!r} is not {UTTERANCE}, {SPEAKER}, or a regular expression with one group")
+    return pattern
+
+
 @dataclass(frozen=True, kw_only=True, config=STRICT)
 class NBestEntry:
     """An entry of ``nbest:``: the weight is tuned on ``dev`` and applied to ``test``; ``origin`` is for the report.
@@ -134,6 +156,8 @@ class NBestEntry:
             mean over tokens (a translator's ``beam.length_penalty: 1``) wants means beside it.
         skip_missing: utterances with a reference and without a list are left out, which else count as an empty
             hypothesis.
+        unit: what intervals resample: ``utterance``, ``speaker`` (utterances whose names begin alike, up to the first -
+            or _), or a regular expression whose one group is the unit's name in that of the utterance.
         scores_are: what the first pass's numbers are; None: what the format says, unless the lists contradict.
         skip_malformed: malformed entries are counted, listed and left out; else the first one ends the stage.
     """
@@ -152,6 +176,7 @@ class NBestEntry:
     skip_malformed: bool = False
     skip_missing: bool = False
     scores_are: ScoreMeaning | None = None
+    unit: Text = UTTERANCE
     origin: str = ""
 
     def __post_init__(self) -> None:
@@ -161,5 +186,7 @@ class NBestEntry:
                     f"{path} is not inside {self.folder}, and an edit of it would go unnoticed: "
                     "let folder be one that all files are in"
                 )
+        if self.unit != UTTERANCE:
+            unit_pattern(self.unit)
         if self.metric != "bleu" and self.bleu != BleuSettings():
             raise ValueError(f"bleu means nothing with metric: {self.metric}: take it out")

@@ -24,9 +24,10 @@ from rapidfuzz.distance import Levenshtein
 
 from quartet.arguments import check_choice
 from quartet.config.choices import BleuTokenization
-from quartet.config.nbest import BleuSettings
+from quartet.config.nbest import UTTERANCE, BleuSettings
 from quartet.errors import InputError
 from quartet.nbest.types import NBest, words
+from quartet.nbest.units import ResampledUnits, units_of
 from quartet.statistics.intervals import Floats
 from quartet.text.scripts import words_of
 
@@ -82,6 +83,7 @@ class CountTable:
         counts: (H, S); zeros where the list has no reference.
         merit: (H,) what the oracle picks by; zeros where the list has no reference.
         referenced: (U,) True where the list has a reference. The others are left out of every figure.
+        units: what is resampled of those that have one.
     """
 
     metric: Metric
@@ -89,11 +91,16 @@ class CountTable:
     counts: Counts
     merit: Floats
     referenced: NDArray[np.bool_]
+    units: ResampledUnits
 
     @classmethod
-    def of(cls, lists: Iterable[NBest], metric: Metric) -> CountTable:
-        """Hold every hypothesis of the lists against its reference."""
-        offsets, counts, merit, referenced = [0], [], [], []
+    def of(cls, lists: Iterable[NBest], metric: Metric, unit: str = UTTERANCE) -> CountTable:
+        """Hold every hypothesis of the lists against its reference.
+
+        Raises:
+            InputError: the name of an utterance does not show its unit, see `quartet.nbest.units.units_of`.
+        """
+        offsets, counts, merit, referenced, names = [0], [], [], [], []
         for one in lists:
             size = len(one.hypotheses)
             found = np.zeros((size, metric.columns), dtype=np.int64)
@@ -101,6 +108,7 @@ class CountTable:
             if one.reference is not None:
                 found = metric.counts(one.reference, [each.text for each in one.hypotheses])
                 merits = metric.merit(found)
+                names.append(one.utterance)
             counts.append(found)
             merit.append(merits)
             referenced.append(one.reference is not None)
@@ -111,6 +119,7 @@ class CountTable:
             np.concatenate(counts) if counts else np.zeros((0, metric.columns), dtype=np.int64),
             np.concatenate(merit) if merit else np.zeros(0),
             np.array(referenced, dtype=np.bool_),
+            units_of(names, unit),
         )
 
 

@@ -19,6 +19,7 @@ from quartet.errors import InputError
 from quartet.nbest.line_search import LineSearch
 from quartet.nbest.metrics import Counts, CountTable, Metric, WordErrorRate
 from quartet.nbest.types import NBest, words
+from quartet.nbest.units import ResampledUnits
 from quartet.statistics.intervals import Floats
 
 
@@ -49,11 +50,13 @@ class Selection:
         chosen: (U,) index into each list's hypotheses.
         counts: (R, S) the metric's counts of the chosen ones, in the order of the lists that have a reference.
         metric: what they are judged by.
+        units: (R,) what is resampled of them.
     """
 
     chosen: NDArray[np.int64]
     counts: Counts
     metric: Metric
+    units: ResampledUnits
 
     @property
     def value(self) -> float:
@@ -186,7 +189,9 @@ class Candidates:
         best = np.repeat(np.maximum.reduceat(scores, starts), sizes)
         positions = np.where(scores == best, np.arange(len(scores)), len(scores))
         flat = np.minimum.reduceat(positions, starts)
-        return Selection(flat - starts, self.table.counts[flat][self.table.referenced], self.table.metric)
+        return Selection(
+            flat - starts, self.table.counts[flat][self.table.referenced], self.table.metric, self.table.units
+        )
 
 
 @dataclass(frozen=True)
@@ -257,7 +262,8 @@ def by_length(
         inside = lengths >= low if edge is None else (lengths >= low) & (lengths <= edge)
         if inside.any():
             name = f"{low}-{'' if edge is None else edge}"
-            yield name, Selection(chosen[inside], selection.counts[inside], selection.metric)
+            part = selection.units.part(inside)
+            yield name, Selection(chosen[inside], selection.counts[inside], selection.metric, part)
         low = 0 if edge is None else edge + 1
 
 

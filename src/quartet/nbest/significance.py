@@ -1,7 +1,7 @@
-"""How sure a figure of a choice, and a difference between two, is: a bootstrap over utterances.
+"""How sure a figure of a choice, and a difference between two, is: a bootstrap over utterances, or over speakers.
 
-Utterances are resampled because they are what a test set is a sample of: words within one are recognised
-together, and so are their errors. A resample's figure is made of its summed counts, as the corpus figure is.
+Never over words: those of an utterance are recognised together, and so are their errors; so are the utterances of a
+speaker. A resample's figure is made of its summed counts, as the corpus figure is.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from quartet.nbest.metrics import REFERENCE, Counts, Metric
+from quartet.nbest.metrics import REFERENCE
 from quartet.nbest.rerank import Selection
 from quartet.results import Measure
 from quartet.statistics.differences import paired_difference
@@ -26,10 +26,10 @@ def measure(selection: Selection, samples: int, seed: int) -> Measure:
     Raises:
         ValueError: no utterance has a reference.
     """
-    n = len(selection.counts)
+    n, units = len(selection.counts), selection.units
     if n == 0:
         raise ValueError("no utterance has a reference")
-    return bootstrap_measure(_figure(selection.metric, selection.counts), n, n, samples, seed, "utterances")
+    return bootstrap_measure(_figure(selection), units.count, n, samples, seed, units.name)
 
 
 def paired_bootstrap(
@@ -50,13 +50,15 @@ def paired_bootstrap(
     first = ours[0]
     for each in (*ours, *theirs):
         same = np.array_equal(each.counts[:, REFERENCE], first.counts[:, REFERENCE])
+        same &= np.array_equal(each.units.of_R, first.units.of_R)
         if not same or each.metric != first.metric:
             raise ValueError("the two choices are not of the same utterances and metric")
     n = len(first.counts)
     if n == 0:
         raise ValueError("no utterance has a reference")
-    figures = ([_figure(one.metric, one.counts) for one in each] for each in (ours, theirs))
-    return paired_difference(*figures, n, n=n, unit="utterances", samples=samples, seed=seed)
+    figures = ([_figure(one) for one in each] for each in (ours, theirs))
+    units = first.units
+    return paired_difference(*figures, units.count, n=n, unit=units.name, samples=samples, seed=seed)
 
 
 def detectable(difference: Measure) -> float | None:
@@ -74,11 +76,12 @@ def detectable(difference: Measure) -> float | None:
     return float((high - low) / 2 * (1 + power / ends))
 
 
-def _figure(metric: Metric, counts: Counts) -> Statistic:
-    """The figure of each resample: of the sums of counts (R, S) weighed by how often each row was drawn."""
-    columns = counts.astype(np.float64)
+def _figure(selection: Selection) -> Statistic:
+    """The figure of each resample: of the sums of counts (units, S) weighed by how often each unit was drawn."""
+    sums = np.zeros((selection.units.count, selection.counts.shape[1]))
+    np.add.at(sums, selection.units.of_R, selection.counts)
 
     def statistic(draws: Floats) -> Floats:
-        return metric.corpus(draws @ columns)
+        return selection.metric.corpus(draws @ sums)
 
     return statistic

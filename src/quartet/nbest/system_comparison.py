@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
+from quartet.config.nbest import UTTERANCE
 from quartet.errors import InputError
 from quartet.nbest.metrics import Metric
 from quartet.nbest.normalise import default_normalisation
@@ -16,6 +17,7 @@ from quartet.nbest.rerank import Selection
 from quartet.nbest.rescored_file import RescoredLine
 from quartet.nbest.significance import measure, paired_bootstrap
 from quartet.nbest.types import words
+from quartet.nbest.units import units_of
 from quartet.results import Measure
 
 
@@ -42,6 +44,7 @@ class SystemComparison:
     Attributes:
         utterances: how many have a reference; the others are left out of everything below.
         without_reference: these others.
+        units: how many of what is resampled, e.g. "40 speakers".
         a, b: their figures, each with its interval.
         difference: b minus a.
         wins, losses, ties: utterances where b is better, worse, as good, by themselves (see `Metric.merit`).
@@ -51,6 +54,7 @@ class SystemComparison:
 
     utterances: int
     without_reference: int
+    units: str
     a: Measure
     b: Measure
     difference: Measure
@@ -62,27 +66,38 @@ class SystemComparison:
 
 
 def compare(
-    a: Sequence[RescoredLine], b: Sequence[RescoredLine], metric: Metric, samples: int, seed: int
+    a: Sequence[RescoredLine],
+    b: Sequence[RescoredLine],
+    metric: Metric,
+    samples: int,
+    seed: int,
+    unit: str = UTTERANCE,
 ) -> SystemComparison:
     """Compare the choices of two systems for the same utterances, in whichever order each wrote them.
 
+    Args:
+        unit: what is resampled, see `quartet.nbest.units.units_of`.
+
     Raises:
-        InputError: an utterance or a reference of the one is not that of the other, there is no reference, or the
-            texts say that they were made for another metric, or not alike.
+        InputError: an utterance or a reference of the one is not that of the other, there is no reference, the
+            texts say that they were made for another metric, or not alike, or a name does not show its unit.
     """
     _check_counted(a, b, metric)
     pairs = _pairs(a, b)
+    names = [one.utterance for one in a if one.reference is not None]
     known = [(reference, ours, theirs) for reference, ours, theirs in pairs if reference is not None]
     if not known:
         raise InputError("the two results", "no utterance has a reference", "rescore with --references")
     counts = np.stack([metric.counts(reference, [ours, theirs]) for reference, ours, theirs in known])
     chosen = np.zeros(len(known), dtype=np.int64)
-    selections = [Selection(chosen, counts[:, place], metric) for place in (0, 1)]
+    units = units_of(names, unit)
+    selections = [Selection(chosen, counts[:, place], metric, units) for place in (0, 1)]
     gains = metric.merit(counts[:, 1]) - metric.merit(counts[:, 0])
     first, second = (measure(selection, samples, seed) for selection in selections)
     return SystemComparison(
         utterances=len(known),
         without_reference=len(pairs) - len(known),
+        units=f"{units.count:,} {units.name}",
         a=first,
         b=second,
         difference=paired_bootstrap(selections[1], selections[0], samples, seed),
@@ -92,6 +107,20 @@ def compare(
         same=sum(ours == theirs for _, ours, theirs in known),
         changes=changes_of(known, metric.units),
     )
+
+
+def choice_of(rows: Sequence[RescoredLine], metric: Metric, unit: str = UTTERANCE) -> Selection:
+    """What a system chose, counted: of the utterances that have a reference, in the order of their names.
+
+    Raises:
+        InputError: there is no reference, or a name does not show its unit.
+    """
+    known = sorted((one.utterance, one.reference, one.best) for one in rows if one.reference is not None)
+    if not known:
+        raise InputError("the result", "no utterance has a reference", "rescore with --references")
+    counts = np.concatenate([metric.counts(reference, [best]) for _, reference, best in known])
+    units = units_of([name for name, _, _ in known], unit)
+    return Selection(np.zeros(len(known), dtype=np.int64), counts, metric, units)
 
 
 def changes_of(

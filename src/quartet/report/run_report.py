@@ -170,7 +170,7 @@ class Report:
             + f" {unit}."
         ]
         if any(cell.bounds for cell in shown):
-            parts.append(f"[low, high]: {interval or '95 % interval'}.")
+            parts.append(f"[low, high]: {interval or '95 % interval'}{self._resampled(shown)}.")
         else:
             parts.append("No interval is given.")
         if interval and not all(cell.bounds for cell in shown):
@@ -182,6 +182,19 @@ class Report:
             if any(cell.bounds for cell in shown if len(cell.rows) > 1):
                 parts.append("[low, high] then runs from the lowest end of a seed's interval to the highest.")
         return [" ".join(parts), ""]
+
+    @staticmethod
+    def _resampled(shown: Iterable[Cell]) -> str:
+        """How many of what was resampled for the intervals, where the results say it: " (33 speakers)"."""
+        counts: dict[str, set[int]] = {}
+        for row in (row for cell in shown for row in cell.rows):
+            if row.units is not None:
+                counts.setdefault(row.unit, set()).add(row.units)
+        ranges = [
+            f"{general(min(units))}{f' to {general(max(units))}' if units[1:] else ''} {unit}"
+            for unit, units in ((unit, sorted(found)) for unit, found in counts.items())
+        ]
+        return f" ({listing(ranges)})" if ranges else ""
 
     def rest(self, table: str) -> list[str]:
         """Whatever of a table no column asked for, one figure a row."""

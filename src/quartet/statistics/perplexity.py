@@ -54,6 +54,7 @@ def perplexity_measures(
     clusters: Sequence[int] | None = None,
     word_texts: bool = False,
     unknown: UnknownWords | None = None,
+    unit: str = "documents",
 ) -> dict[str, Measure]:
     """Every measure of S texts, with 95 % intervals.
 
@@ -68,6 +69,7 @@ def perplexity_measures(
             subject; None resamples the texts themselves.
         word_texts: also the mean and median over texts of each text's own perplexity per word.
         unknown: the unknown words; None: there are none, and that is not worth a figure.
+        unit: what the clusters, or the texts, are.
 
     Returns:
         "loss": mean negative log-probability per token, in nats (n tokens).
@@ -109,7 +111,7 @@ def perplexity_measures(
             by_word[f"{name}-word-median"] = (rows.median(rows.own_word), known)
         data = np.ones((1, rows.units))
         statistics |= {key: each for key, each in by_word.items() if np.isfinite(each[0](data)[0])}
-        found = bootstrap_measures(statistics, rows.units, samples, seed, width=n_texts)
+        found = bootstrap_measures(statistics, rows.units, samples, seed, width=n_texts, unit=unit)
     if unknown is not None and unknown.tokens is not None:
         found["oov"] = Measure(sum(unknown.tokens) / n_tokens, n_tokens)
     return found
@@ -163,7 +165,8 @@ def gain(
         return ratio(counts, difference, ours.tokens)
 
     statistics = {"gain": (statistic, int(ours.tokens.sum()))}
-    return bootstrap_measures(statistics, ours.units, samples, seed, width=len(ours.own))["gain"]
+    found = bootstrap_measures(statistics, ours.units, samples, seed, width=len(ours.own), unit="documents")
+    return found["gain"]
 
 
 class _Rows:

@@ -23,7 +23,7 @@ def evaluate(
     corpus: EncodedCorpus,
     unknown: UnknownWords,
     settings: PerplexitySettings,
-) -> DocumentLosses:
+) -> list[DocumentLosses]:
     """Add the rows of a model, as it was trained and at other input lengths, and return its losses by document.
 
     Args:
@@ -35,7 +35,7 @@ def evaluate(
     carry_memory = settings.carry_memory and entry.reads == "streams"
     texts = held_out_sentences(corpus, limit)
     system = EvaluatedSystem(model.name, model.device, model.scale, model.seed)
-    losses: DocumentLosses | None = None
+    losses: list[DocumentLosses] = []
     for split, reader in {"test": model, **at_lengths(model, settings.input_lengths)}.items():
         with run.bar(f"{model.name}, {split}: tokens scored", sum(len(ids) for ids in texts.ids)) as shown:
             documents = reader.corpus_logprobs(corpus, limit, shown.set, carry_memory)
@@ -49,17 +49,20 @@ def evaluate(
             texts.documents,
             unknown=unknown,
         )
-        if losses is None:
-            unigram = unigram_logprobs(texts.ids)
-            measures["gain"] = gain(logprobs, unigram, run.samples, model.seed, texts.documents)
-            losses = DocumentLosses(
+        losses.append(
+            DocumentLosses(
                 seed=model.seed,
+                split=split,
                 dataset=entry.corpus,
                 tokenizer=entry.tokenizer,
                 pseudo=model.pseudo,
                 nats=nats_of(documents),
                 tokens=tuple(map(len, documents)),
             )
+        )
+        if split == "test":
+            unigram = unigram_logprobs(texts.ids)
+            measures["gain"] = gain(logprobs, unigram, run.samples, model.seed, texts.documents)
             run.add(measures, system, entry.corpus, split, "perplexity")
         else:
             kept = {metric: measures[metric] for metric in SHORTER if metric in measures}
@@ -68,7 +71,6 @@ def evaluate(
             f"{model.name}, {split}: loss {measures['loss'].value:.3f} nats per token on {measures['loss'].n:,} "
             f"tokens of {len(texts.ids):,} sentences of {len(corpus.doc_ids)} test documents"
         )
-    assert losses is not None, "the model as it was trained is read first"
     return losses
 
 

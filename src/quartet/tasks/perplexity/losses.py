@@ -10,6 +10,7 @@ import dataclasses
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,8 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from quartet.errors import InputError, first_mistake
 from quartet.files import read_jsonl, write_jsonl
 from quartet.results import Measure
-from quartet.statistics.intervals import Floats, bootstrap_ratio
+from quartet.statistics.differences import paired_difference
+from quartet.statistics.intervals import Floats, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +28,7 @@ class DocumentLosses:
     """What one training of a model made of D documents.
 
     Attributes:
+        split: as of the model's rows: ``test``, or how many tokens the model read at once, e.g. ``32-tokens``.
         seed: of the training.
         dataset, tokenizer: of the documents.
         pseudo: whether the losses are of pseudo-log-probabilities.
@@ -34,6 +37,7 @@ class DocumentLosses:
     """
 
     seed: int
+    split: str
     dataset: str
     tokenizer: str
     pseudo: bool
@@ -43,24 +47,41 @@ class DocumentLosses:
     __pydantic_config__ = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     def comparable(self, other: DocumentLosses) -> bool:
-        """Whether both are one kind of loss on the same tokens."""
-        return (self.dataset, self.tokenizer, self.pseudo) == (other.dataset, other.tokenizer, other.pseudo)
+        """Whether both are one kind of loss on the same tokens, read alike."""
+        ours, theirs = ((one.dataset, one.split, one.tokenizer, one.pseudo) for one in (self, other))
+        return ours == theirs
 
-    def difference(self, other: DocumentLosses, samples: int, seed: int) -> Measure:
-        """The loss of this one minus the other's, in nats per token, with its interval: documents are resampled.
 
-        Raises:
-            ValueError: they are not of the same tokens, or there is none.
-        """
-        if not self.comparable(other) or self.tokens != other.tokens:
-            raise ValueError("the losses are not of the same tokens")
-        tokens_D = np.array(self.tokens, dtype=np.float64)
-        read_D = tokens_D > 0
-        if not read_D.any():
-            raise ValueError("no token in any document")
-        above_D = (np.array(self.nats) - np.array(other.nats))[read_D]
-        below_D = tokens_D[read_D]
-        return bootstrap_ratio(above_D, below_D, sum(self.tokens), samples, seed)
+def loss_difference(
+    ours: Sequence[DocumentLosses], theirs: Sequence[DocumentLosses], samples: int, seed: int
+) -> Measure:
+    """Our loss minus theirs in nats per token, with its interval and p: documents are resampled.
+
+    Args:
+        ours, theirs: one for each training, in the order of the seeds.
+
+    Raises:
+        ValueError: they are not of the same tokens, or there is none.
+    """
+    first = ours[0]
+    if any(not first.comparable(one) or first.tokens != one.tokens for one in (*ours, *theirs)):
+        raise ValueError("the losses are not of the same tokens")
+    tokens_D = np.array(first.tokens, dtype=np.float64)
+    read_D = tokens_D > 0
+    if not read_D.any():
+        raise ValueError("no token in any document")
+    statistics = (
+        [partial(ratio, above=np.array(one.nats)[read_D], below=tokens_D[read_D]) for one in each]
+        for each in (ours, theirs)
+    )
+    return paired_difference(
+        *statistics,
+        int(read_D.sum()),
+        n=sum(first.tokens),
+        unit="documents",
+        samples=samples,
+        seed=seed,
+    )
 
 
 def nats_of(logprobs: Sequence[Floats]) -> tuple[float, ...]:

@@ -156,6 +156,7 @@ def evaluate(
                 run.samples,
                 run.seed_of(system),
                 partial(unknown_words, reading.model),
+                each.table.units,
             )
             run.add(measures, system, name, split, "reference-perplexity")
     metric = settings.metric

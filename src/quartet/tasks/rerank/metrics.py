@@ -14,6 +14,7 @@ from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates, Reranking, Selection, by_length, weight_grid
 from quartet.nbest.significance import detectable, measure, paired_bootstrap
 from quartet.nbest.types import NBest
+from quartet.nbest.units import ResampledUnits
 from quartet.results import EvaluatedSystem, Measure
 from quartet.statistics.intervals import Floats
 from quartet.statistics.perplexity import UnknownWords, perplexity_measures
@@ -47,7 +48,7 @@ def judged_split(path: Path, settings: NBestEntry, place: str) -> JudgedSplit:
     lists = normalise.lists(given)
     if all(one.reference is None for one in lists):
         raise InputError(path, "no list has a reference", f"name a file of them under {place}")
-    return JudgedSplit(lists, CountTable.of(lists, metric_of(settings)), given, normalise)
+    return JudgedSplit(lists, CountTable.of(lists, metric_of(settings), settings.unit), given, normalise)
 
 
 def metric_of(settings: NBestEntry) -> Metric:
@@ -139,8 +140,9 @@ def reference_measures(
     samples: int,
     seed: int,
     unknown: Callable[[list[str]], UnknownWords] | None = None,
+    units: ResampledUnits | None = None,
 ) -> dict[str, Measure]:
-    """How well a language model predicts what was said, with 95 % intervals over utterances (Section A.5).
+    """How well a language model predicts what was said, with 95 % intervals over units (Section A.5).
 
     Over the references' own tokens alone, so that a model which also predicts the end of a text has the same
     tokens as one that does not. A list without a reference, and one whose reference has no token, counts in
@@ -154,6 +156,7 @@ def reference_measures(
         samples: resamples of the bootstrap.
         seed: of its draws.
         unknown: texts -> their unknown words; None: there are none.
+        units: of the lists with a reference; None: each by itself.
 
     Returns:
         "ppl", "ppl-word": over all references together, a token and a word.
@@ -172,6 +175,8 @@ def reference_measures(
         pseudo,
         samples,
         seed,
+        clusters=None if units is None else units.of_R.tolist(),
+        unit="utterances" if units is None else units.name,
         word_texts=True,
         unknown=unknown(texts) if unknown else None,
     )
