@@ -34,7 +34,7 @@ export DVC_NO_ANALYTICS := true
 KEEP := oversize_threshold:1,metadata_thp:auto,dirty_decay_ms:-1,muzzy_decay_ms:-1
 PRELOAD := $(if $(JEMALLOC),LD_PRELOAD=$(JEMALLOC) MALLOC_CONF=$(KEEP))
 
-.PHONY: help setup setup-peers repro allocator test test-slow soak scale-check check lint format ui lock docs docs-site
+.PHONY: help setup setup-peers repro plan allocator test test-slow soak scale-check check lint format ui lock docs docs-site
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*## ' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r name text; do \
@@ -79,6 +79,9 @@ $(PEERS)/.installed: benchmarks/requirements.txt
 
 repro: setup  ## raw text to report: the pipeline of params.yaml, or of PRESET=name
 	@$(PRELOAD) python -m pipeline.preset "$(PRESET)" $(JOBS)
+
+plan: setup  ## which stages `make repro` will run as things are, why, and how long they took last
+	@python -m pipeline.plan --changes
 
 # For the shell: eval "$(make -s allocator)"
 allocator:  ## the exports by which jemalloc serves your own `dvc repro` too (docs/speed.md)

@@ -56,7 +56,7 @@ class Layout:
 
     @property
     def removed(self) -> Path:
-        """Outputs that no entry makes any more, each at its old place below it: see `stages.settings.set_apart`."""
+        """Outputs that no entry makes any more, each at its old place below it: see :mod:`pipeline.removed_entries`."""
         return self.artifacts / "removed"
 
     def raw(self, corpus: str) -> Path:
@@ -240,3 +240,14 @@ class Layout:
 def pairs(params: Params) -> dict[str, tuple[str, str]]:
     """The instances of ``encode`` as DVC's matrix names them: every corpus with every tokenizer."""
     return {f"{corpus}-{name}": (corpus, name) for corpus in params.corpora for name in params.tokenizers}
+
+
+def catalogues(params: Params, layout: Layout) -> dict[Path, list[str]]:
+    """Which names belong in each folder that stages read as a whole, by the file that says so; sets have their own."""
+    names = {
+        layout.all_nbest: params.nbest,
+        layout.all_rescored: params.evaluate["rerank"],
+        layout.all_attention: params.evaluate["attention"],
+        layout.all_runtime_inputs: params.runtime.models,
+    }
+    return {layout.catalogue(folder): sorted(members) for folder, members in names.items()}

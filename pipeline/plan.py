@@ -1,6 +1,7 @@
-"""What the trainings of params.yaml will cost, before they are run.
+"""What the trainings of params.yaml will cost, before they are run; and which stages the next run will run.
 
     python -m pipeline.plan [--device cuda] [--devices 8] [--peak 989e12] [--utilisation 0.4] [--json]
+    python -m pipeline.plan --changes [--json]
 
 The hours are FLOPs / (devices x peak x utilisation): N devices are taken to be N times as fast as one.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import statistics
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Annotated, Any
@@ -18,14 +20,14 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pipeline import dvc_yaml
+from pipeline import side_by_side
+from pipeline.durations import Duration, altogether, durations, in_words, noted
 from pipeline.layout import MANIFEST, TOKENIZER, Layout
 from pipeline.params import Params
 from pipeline.run import choose_device, main
 from pipeline.settings import read_params
-from pipeline.stages import STAGES
+from pipeline.stages import STAGES, instances
 from quartet.errors import InputError
-from quartet.files import read_jsonl
 from quartet.runtime.peak import matrix_product_peak
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
@@ -35,6 +37,8 @@ from quartet.training.distributed import Machine
 #: The share of the peak where no training of these settings has been measured: an assumption.
 ASSUMED = 0.3
 TRAINING = "pretrain"
+#: Reasons that are shown of a stage.
+SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -76,12 +80,6 @@ class TrainingCost:
     hours: float
 
 
-def last_durations(layout: Layout, stage: str, variant: str) -> list[dict[str, Any]]:
-    """The durations that the last run of a stage instance left, whatever its settings were."""
-    path = layout.timing(stage, variant)
-    return [row for _, row in read_jsonl(path)] if path.is_file() else []
-
-
 def utilisations(layout: Layout, name: str) -> list[tuple[float, float]]:
     """(utilisation, peak of one device) of each seed of a model's last training."""
     return [
@@ -89,7 +87,7 @@ def utilisations(layout: Layout, name: str) -> list[tuple[float, float]]:
             row["measures"]["flops-utilisation"],
             row["measures"]["peak-flops-per-second"] / row["measures"].get("devices", 1),
         )
-        for row in last_durations(layout, TRAINING, name)
+        for row in noted(layout, TRAINING, name)
         if row.get("measures")
     ]
 
@@ -175,30 +173,37 @@ def plan(params: Params, layout: Layout, name: str, machine: Machine, speed: Tra
     )
 
 
-def other_stages(params: Params, layout: Layout) -> list[dict[str, Any]]:
+def _names(params: Params) -> list[str]:
+    """Every stage instance as DVC calls it."""
+    return [f"{stage}@{variant}" if variant else stage for stage, variant in instances(params)]
+
+
+def other_stages(params: Params, known: Mapping[str, Duration]) -> list[dict[str, Any]]:
     """For each other stage of the settings its instances, how many were measured, and their hours (None: none was)."""
     found = []
-    for name in STAGES:
-        variants = dvc_yaml.variants(params, name)
-        if name == TRAINING or not variants:
+    for stage in STAGES:
+        names = [name for name in _names(params) if name.partition("@")[0] == stage]
+        if stage == TRAINING or not names:
             continue
-        seconds = [
-            row["seconds"]
-            for variant in variants
-            for row in last_durations(layout, name, variant)
-            if row["name"] == "total"
-        ]
+        seconds = [known[name].seconds for name in names if name in known]
         hours = sum(seconds) / 3600 if seconds else None
-        found.append({"stage": name, "instances": len(variants), "measured": len(seconds), "hours": hours})
+        found.append({"stage": stage, "instances": len(names), "measured": len(seconds), "hours": hours})
     return found
 
 
-def in_words(hours: float) -> str:
-    """A duration to three digits or more, in seconds, minutes or hours."""
-    seconds = 3600 * hours
-    unit, size = next((unit for unit in (("h", 3600), ("min", 60)) if seconds >= unit[1]), ("s", 1))
-    value = seconds / size
-    return f"{value:,.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
+def whole(plans: list[TrainingCost], known: Mapping[str, Duration]) -> dict[str, Duration]:
+    """What the whole pipeline is taken to take.
+
+    A training takes what its tokens cost; where they are not known yet, what it took before, where that is known.
+    """
+    found = dict(known)
+    for each in plans:
+        name = f"{TRAINING}@{each.model}"
+        if each.tokens_from == "corpus" or name not in known:
+            source = f"operations of trainings at {each.speed.source} speed"
+            bound = "" if each.tokens_from == "corpus" else " on full inputs, an upper bound"
+            found[name] = Duration(3600 * each.hours, source + bound)
+    return found
 
 
 def tables(plans: list[TrainingCost], others: list[dict[str, Any]], machine: Machine) -> list[Table]:
@@ -220,22 +225,58 @@ def tables(plans: list[TrainingCost], others: list[dict[str, Any]], machine: Mac
             each.model,
             f"{each.parameters:,}",
             f"{'' if each.tokens_from == 'corpus' else 'at most '}{each.tokens:.3g}",
-            f"{each.flops:.3g}",
+            f"{'' if each.tokens_from == 'corpus' else 'at most '}{each.flops:.3g}",
             f"{each.bytes['total'] / 1e9:.3g}",
             f"{each.bytes['activations'] / 1e9:.3g} ({each.rows} rows)",
             f"{each.speed.utilisation:.2f} of {each.speed.peak:.3g} ({each.speed.source})",
-            in_words(each.hours),
+            f"{'' if each.tokens_from == 'corpus' else 'at most '}{in_words(each.hours)}",
         )
     total = [sum(getattr(each, key) for each in plans) for key in ("tokens", "flops", "hours")]
+    bound = "" if all(each.tokens_from == "corpus" for each in plans) else "at most "
     trainings.add_section()
-    trainings.add_row("all", "", f"{total[0]:.3g}", f"{total[1]:.3g}", "", "", "", in_words(total[2]))
-    rest = Table(title="Other stages, as the last runs on this machine took")
+    trainings.add_row(
+        *("all", "", f"{bound}{total[0]:.3g}", f"{bound}{total[1]:.3g}", "", "", ""),
+        bound + in_words(total[2]),
+    )
+    rest = Table(title="Other stages, as they took last")
     for heading in ("stage", "instances", "measured", "time"):
         rest.add_column(heading, justify="left" if heading == "stage" else "right")
     for row in others:
         taken = "not measured" if row["hours"] is None else in_words(row["hours"])
         rest.add_row(row["stage"], str(row["instances"]), str(row["measured"]), taken)
     return [trainings, rest]
+
+
+def show_changes(params: Params, layout: Layout, console: Console, as_json: bool) -> None:
+    """Print which stages the next run will run, and why: see :mod:`pipeline.changes`."""
+    from pipeline.changes import CACHED, changes  # DVC, which takes a second to import
+
+    found, known = changes(), durations(params, layout)
+    if as_json:
+        rows = [
+            {**asdict(one), "seconds": known[one.stage].seconds if one.stage in known else None}
+            for one in found
+        ]
+        print(json.dumps(rows, indent=2))
+        return
+    if not found:
+        console.print("everything is up to date")
+        return
+    table = Table(title="What the next run will do")
+    for heading in ("stage", "", "because of", "took last"):
+        table.add_column(heading, justify="right" if heading == "took last" else "left")
+    for one in found:
+        why = ", ".join(one.reasons[:SHOWN]) + f" and {len(one.reasons) - SHOWN} more" * (
+            len(one.reasons) > SHOWN
+        )
+        took = in_words(known[one.stage].seconds / 3600) if one.stage in known else ""
+        table.add_row(one.stage, one.outcome, why, took)
+    console.print(table)
+    run = [one for one in found if one.outcome != CACHED]
+    console.print(altogether((one.stage for one in run), known, side_by_side.jobs(params)))
+    console.print(
+        f"their outputs were {sum(one.size for one in run) / 1e6:,.0f} MB: about as much is new on the disk"
+    )
 
 
 def command(
@@ -245,13 +286,20 @@ def command(
         float | None, typer.Option(help="FLOP/s of one device, in the training's precision.")
     ] = None,
     utilisation: Annotated[float | None, typer.Option(min=0.001, max=1.0, help="Share of the peak.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead.")] = False,
+    changed: Annotated[
+        bool, typer.Option("--changes", help="Which stages the next run will run, and why.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead.")] = False,
 ) -> None:
-    """Print parameters, tokens, FLOPs, memory and hours of every training in params.yaml."""
+    """Print parameters, tokens, FLOPs, memory and hours of every training in params.yaml, or what a run will do."""
 
     def plan_all() -> None:
         params = read_params()
         layout = Layout(params.experiment)
+        console = Console(width=None if sys.stdout.isatty() else 160)
+        if changed:
+            show_changes(params, layout, console, as_json)
+            return
         machine = Machine(params.trainer.strategy, params.trainer.devices, params.trainer.nodes)
         if devices:
             machine = Machine(params.trainer.strategy, devices)
@@ -262,7 +310,8 @@ def command(
             )
             for name in params.models
         ]
-        others = other_stages(params, layout)
+        known = durations(params, layout)
+        others = other_stages(params, known)
         notes = [] if peak else remarks(params, device or params.device)
         if as_json:
             hours = sum(each.hours for each in plans)
@@ -273,9 +322,10 @@ def command(
             }
             print(json.dumps({**found, "other_stages": others, "remarks": notes}, indent=2))
             return
-        console = Console(width=None if sys.stdout.isatty() else 160)
         for table in tables(plans, others, machine):
             console.print(table)
+        if not (devices or peak or utilisation):  # it is of this machine
+            console.print(altogether(_names(params), whole(plans, known), side_by_side.jobs(params)))
         for note in notes:
             console.print(note)
 

@@ -214,12 +214,20 @@ PARTS = ("names", "judging", "first_seed", "reported")
 WRITE = "run `dvc repro settings`"
 
 
+def complete(params: Params) -> dict[str, Any]:
+    """Every setting with its value, in the order of params.yaml; the defaults are filled in."""
+    settings: dict[str, Any] = TypeAdapter(Params).dump_python(params, mode="json")
+    return settings | {
+        part: TypeAdapter(Any).dump_python(getattr(params, part), mode="json") for part in PARTS
+    }
+
+
 def write(params: Params) -> None:
-    """Write every setting with its value, in the order of params.yaml; the defaults are filled in."""
-    settings = TypeAdapter(Params).dump_python(params, mode="json")
-    settings |= {part: TypeAdapter(Any).dump_python(getattr(params, part), mode="json") for part in PARTS}
+    """Write `complete` settings."""
     with atomic_path(SETTINGS) as temporary:
-        temporary.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        temporary.write_text(
+            json.dumps(complete(params), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
 
 
 def load() -> Params:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,22 @@ def check_roles(name: str, task: TaskEntry, kind: SetKind) -> None:
     for role, source in task.files.items():
         if file_name(role, source.source, kind) == MANIFEST:
             raise InputError(f"{place}.{role}", f"would be {MANIFEST}, which says what there is", "rename it")
+
+
+def changed_kinds(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
+    """The kinds whose folder the stage `tasks` may make another, by the section ``tasks`` of two runs.
+
+    What has no checksum may have changed where it comes from. The licence is in no file.
+    """
+
+    def brought(tasks: Mapping[str, Any], kind: str) -> dict[str, Any]:
+        return {name: {**one, "license": ""} for name, one in tasks.items() if one["kind"] == kind}
+
+    kinds = {one["kind"] for one in (*before.values(), *after.values())}
+    loose = {
+        one["kind"] for one in after.values() if any(file["sha256"] is None for file in one["files"].values())
+    }
+    return loose | {kind for kind in kinds if brought(before, kind) != brought(after, kind)}
 
 
 def file_name(role: str, source: str, kind: SetKind) -> str:

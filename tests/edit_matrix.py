@@ -141,6 +141,13 @@ class Pipeline:
             self.note_outs()
         return ran(self.dvc("repro"))
 
+    def planned(self) -> dict[str, set[str]]:
+        """By outcome the stages that the plan of what would run names."""
+        found: dict[str, set[str]] = {"runs": set(), "may run": set(), "cached": set()}
+        for stage, outcome in quick_dvc.planned(self.folder, self.environment):
+            found[outcome].add(stage)
+        return found
+
     @property
     def artifacts(self) -> Path:
         """What the experiment has made."""

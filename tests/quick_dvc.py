@@ -152,6 +152,15 @@ def write_paths(path: str) -> None:
     Path(path).write_text(json.dumps(paths), encoding="utf-8")
 
 
+def write_planned(path: str) -> None:
+    """Write what the code of the working folder plans: [[stage, outcome], ...] as JSON."""
+    sys.path[:0] = os.environ["PYTHONPATH"].split(os.pathsep)
+    from pipeline.changes import changes
+
+    assert Path(changes.__code__.co_filename).is_relative_to(Path.cwd())
+    Path(path).write_text(json.dumps([(one.stage, one.outcome) for one in changes()]), encoding="utf-8")
+
+
 class Running:
     """A function of this module in a process of its own, a fork of one that has imported DVC: that takes 0.5 s.
 
@@ -200,13 +209,23 @@ def said(
 
 def paths(folder: Path) -> dict[str, dict[str, list[str]]]:
     """{stage: {"deps": what it reads, "outs": what it writes}} of a repository."""
-    found = folder / "paths.json"
-    running = Running(write_paths, found.name, folder=folder)
-    text = running.said()
-    assert running.poll() == 0, text
-    read: dict[str, dict[str, list[str]]] = json.loads(found.read_text(encoding="utf-8"))
-    found.unlink()
-    return read
+    found: dict[str, dict[str, list[str]]] = _written(write_paths, folder, None)
+    return found
+
+
+def planned(folder: Path, environment: Mapping[str, str]) -> list[list[str]]:
+    """What `pipeline.changes` says of a repository, by its own code: stages, each with its outcome."""
+    found: list[list[str]] = _written(write_planned, folder, environment)
+    return found
+
+
+def _written(work: Callable[[str], None], folder: Path, environment: Mapping[str, str] | None) -> Any:
+    """The JSON that a function writes."""
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        running = Running(work, file.name, folder=folder, environment=environment)
+        text = running.said()
+        assert running.poll() == 0, text
+        return json.loads(Path(file.name).read_bytes())
 
 
 def _server() -> ForkServerContext:

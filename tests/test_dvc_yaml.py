@@ -16,10 +16,10 @@ import pipeline.run
 import pipeline.settings
 from pipeline import dvc_yaml
 from pipeline.layout import REPORT, Layout
+from pipeline.removed_entries import ARTIFACTS, expected_outputs
 from pipeline.settings import read_params
 from pipeline.stages import instances, record
 from quartet.config.loading import read_yaml
-from stages.settings import ARTIFACTS, expected_outputs
 from tests.imports import ROOT
 
 #: Leave no record: they come before it, or are the record.

@@ -11,11 +11,13 @@ import pytest
 from rich.console import Console
 
 from pipeline import plan as planning
+from pipeline.durations import HERE, Duration, altogether, durations, in_words
 from pipeline.layout import TOKENIZER, Layout
 from pipeline.params import Params
-from pipeline.plan import ASSUMED, TrainingSpeed, in_words, other_stages, plan, speed_of, tables
+from pipeline.plan import ASSUMED, TrainingSpeed, other_stages, plan, speed_of, tables, whole
 from pipeline.settings import read_params
 from quartet.files import write_jsonl
+from quartet.results import EvaluatedSystem, Measure, write_results
 from quartet.training import cost
 from quartet.training.distributed import Machine
 from tests.small_corpus import encode_small
@@ -95,15 +97,47 @@ def test_other_stages_have_the_seconds_of_their_last_run(settings: tuple[Params,
     params, layout = settings
     rows = [{"name": name, "seconds": 36.0, "content": ""} for name in ("documents", "total", "dvc")]
     write_jsonl(layout.timing("perplexity", "tta"), rows)
-    found = {row["stage"]: row for row in other_stages(params, layout)}
+    known = durations(params, layout)
+    found = {row["stage"]: row for row in other_stages(params, known)}
     assert "pretrain" not in found
-    assert found["perplexity"] == {"stage": "perplexity", "instances": 2, "measured": 1, "hours": 0.01}
+    assert found["perplexity"] == {"stage": "perplexity", "instances": 2, "measured": 1, "hours": 0.02}
     assert found["segment"]["hours"] is None
     console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
     for table in tables([plan(params, layout, "tta", Machine(), SPEED)], list(found.values()), Machine()):
         console.print(table)
     shown = console.export_text()
     assert "at most 1.54e+04" in shown and "not measured" in shown and "0.50 of 1e+09 (given)" in shown
+
+
+def test_the_whole_is_what_stages_took_here_or_else_by_the_report(settings: tuple[Params, Layout]) -> None:
+    """Operations on full inputs, an upper bound, count only where a training was never run."""
+    params, layout = settings
+    system = EvaluatedSystem("pretrain", "cpu (1 thread, its own)", "one run")
+    rows = [
+        *system.rows(
+            {"seconds": Measure(50.0, 1)}, experiment="tiny", table="duration", dataset="tta", split="total"
+        ),
+        *system.rows(
+            {"seconds": Measure(2.0, 1)}, experiment="tiny", table="duration", dataset="tta", split="dvc"
+        ),
+    ]
+    write_results(layout.times / "timings.jsonl", rows)
+    source = f"{layout.times / 'timings.jsonl'}: cpu (1 thread, its own)"
+    assert durations(params, layout) == {"pretrain@tta": Duration(52.0, source)}
+    plans = [plan(params, layout, name, Machine(), SPEED) for name in params.models]
+    found = whole(plans, durations(params, layout))
+    assert found["pretrain@tta"] == Duration(52.0, source)
+    assert found["pretrain@segatron-xl"].seconds == pytest.approx(3600 * plans[1].hours)
+    assert found["pretrain@segatron-xl"].source.endswith("an upper bound")
+    leave(layout, "segment", "wikipedia-sample")
+    assert durations(params, layout)["segment@wikipedia-sample"] == Duration(36.0, HERE)
+    leave(layout, "pretrain", "tta")
+    assert durations(params, layout)["pretrain@tta"] == Duration(36.0, HERE), "this machine's come first"
+    said = altogether(["pretrain@tta", "segment@wikipedia-sample", "report"], durations(params, layout), 2)
+    assert said == (
+        "3 stages: 1.2 min one after another, at least 36 s 2 at once, by their last runs on this machine; "
+        "of 1 of them no time is kept"
+    )
 
 
 @pytest.mark.parametrize(("bf16", "slower"), [(1e9, True), (9e9, False)])
