@@ -26,6 +26,9 @@ from quartet.errors import InputError, nearest
 from quartet.files import atomic_path, hold_lock, read_json
 from quartet.hugging_face import files_hash
 from quartet.model_folders import scorer_files
+from quartet.report.facts import read_facts
+from quartet.report.headline import headline
+from quartet.results import read_results
 
 LOCK, PRESETS = Path("dvc.lock"), Path("presets")
 #: The preset whose lock file is the repository's own dvc.lock.
@@ -170,8 +173,15 @@ def _repro(name: str, jobs: str) -> None:
         side_by_side.dvc("repro", "--single-item", "--force", stage)
     side_by_side.repro(most)
     keep_lock(layout)
-    print(f"report      {layout.report / 'README.md'}")
+    say_results(layout)
     print(f"MLflow UI   make ui   (or: mlflow ui --backend-store-uri {shown_uri()} --host 127.0.0.1)")
+
+
+def say_results(layout: Layout) -> None:
+    """Print what the run shows, in three sentences, and where the rest is."""
+    results, facts = read_results(layout.results), read_facts(layout.report / "facts.json")
+    print("\n".join(["", *headline(results, facts), ""]))
+    print(f"report      {layout.report / 'README.md'}, or index.html beside it in a browser")
 
 
 if __name__ == "__main__":

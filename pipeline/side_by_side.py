@@ -1,8 +1,8 @@
 """`dvc repro` with stages side by side: what `make repro` runs.
 
 DVC runs one stage after the other, but several of its commands may run at once. Here each stage that has something to
-do gets a ``dvc repro --single-item`` of its own, as soon as those that it waits for are done; ``dvc repro`` then does
-the rest. Results do not depend on it: every stage computes with the threads that params.yaml says.
+do gets a ``dvc repro --single-item`` of its own, as soon as those that it waits for are done. Results do not depend on
+it: every stage computes with the threads that params.yaml says.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from typing import TextIO
 import psutil
 
 from pipeline import warm_start
+from pipeline.display import Display
 from pipeline.params import Params
 from pipeline.run import REPRO, choose_device
 from pipeline.settings import PARAMS
-from pipeline.stages import STAGES
+from pipeline.stages import stage_named
 from pipeline.tracking.progress import say
 from quartet.errors import InputError
 
@@ -75,45 +76,47 @@ def dvc(*arguments: str, variables: Mapping[str, str] = NONE) -> None:
 
 
 def repro(most: int) -> None:
-    """Bring everything up to date, at most so many stages at once; where one fails, let those that run end, and leave.
+    """Bring everything up to date, at most so many stages at once.
 
-    What must run alone, and all that waits for it, comes last.
+    Where one fails, those that run end, and this process leaves.
     """
     if most == 1:
         dvc("repro")
         return
     running: dict[Future[int], str] = {}
     with warm_start.server() as (forking, variables), _stopped_by_sigterm(running, forking):
-        dvc("repro", SETTINGS, variables=variables)
+        with _away() as away:
+            _leave_on(_run("repro", SETTINGS, stdout=away, variables=variables))
         changed = _changed(variables)
         if not changed:
             say("everything is up to date")
             return
         _side_by_side(most, changed, running, variables)
-        dvc("repro", variables=variables)
 
 
 def _side_by_side(
     most: int, changed: set[str], running: dict[Future[int], str], variables: Mapping[str, str]
 ) -> None:
-    """Run what changed, and what waits for it, but for what must run alone; `running` is kept up to date."""
+    """Run what changed, and what waits for it; `running` is kept up to date."""
     waits_for = stages_to_run(changed, EDGE.findall(_said("dag", "--dot", variables=variables)))
     order = TopologicalSorter(waits_for)
     order.prepare()
     behind = {stage: len(_after(stage, waits_for)) for stage in waits_for}
     ready: list[str] = []
     failed: dict[str, int] = {}
-    begun = 0
     settings = PARAMS.read_bytes()
-    with ThreadPoolExecutor(most) as pool:
+    with Display(len(waits_for)) as display, ThreadPoolExecutor(most) as pool:
         while (order.is_active() and not failed) or running:
             ready += order.get_ready()
-            ready.sort(key=lambda stage: -behind[stage])  # what most others wait for comes first
-            while ready and len(running) < most and not failed:
+            ready.sort(
+                key=lambda stage: (alone(stage), -behind[stage])
+            )  # what most others wait for comes first
+            while ready and len(running) < (1 if alone(ready[0]) else most) and not failed:
                 stage = ready.pop(0)
-                begun += 1
-                say(f"[{begun} of {len(waits_for)}] {stage}")
-                running[pool.submit(_repro_alone, stage, variables)] = stage
+                display.begin(stage)
+                running[pool.submit(_repro_alone, stage, display, variables)] = stage
+                if alone(stage):
+                    break
             for one in wait(running, return_when=FIRST_COMPLETED).done:
                 stage, code = running.pop(one), one.result()
                 if code:
@@ -164,8 +167,6 @@ def _stopped_by_sigterm(running: Mapping[Future[int], str], forking: int) -> Ite
 def stages_to_run(changed: set[str], edges: list[tuple[str, str]]) -> dict[str, set[str]]:
     """What changed and all that comes after it, in DVC's order, each with those among them that it waits for.
 
-    Stages that must run alone are left out, and the report and what else comes after them.
-
     Args:
         edges: (stage, one that reads what it makes) for all of the pipeline.
     """
@@ -173,10 +174,13 @@ def stages_to_run(changed: set[str], edges: list[tuple[str, str]]) -> dict[str, 
     for before, after in edges:
         waits_for.setdefault(before, set())
         waits_for.setdefault(after, set()).add(before)
-    alone = {stage for stage in waits_for if (known := STAGES.get(stage.partition("@")[0])) and known.alone}
-    last = alone.union(*(_after(stage, waits_for) for stage in alone))
-    touched = changed.union(*(_after(stage, waits_for) for stage in changed)) - last
+    touched = changed.union(*(_after(stage, waits_for) for stage in changed))
     return {stage: before & touched for stage, before in waits_for.items() if stage in touched}
+
+
+def alone(stage: str) -> bool:
+    """Whether nothing may run beside a stage, which then waits for all others that can run."""
+    return stage_named(stage.partition("@")[0]).alone
 
 
 def _after(stage: str, waits_for: dict[str, set[str]]) -> set[str]:
@@ -201,24 +205,31 @@ def _said(*arguments: str, variables: Mapping[str, str]) -> str:
         return said.read()
 
 
-def _repro_alone(stage: str, variables: Mapping[str, str]) -> int:
-    """Run one stage; the code of its end.
-
-    What DVC says on stdout would stand there for every stage; errors and what stages say are on stderr. Of several bars
-    on one terminal none could be read: they are lines.
-    """
-    with Path(os.devnull).open("w", encoding="utf-8") as away:
+def _repro_alone(stage: str, display: Display, variables: Mapping[str, str]) -> int:
+    """Run one stage; the code of its end. Errors and what stages say are on stderr."""
+    with _away() as away, display.stage(stage) as said:
         arguments = ("--wait-for-lock", "repro", "--single-item", stage)
-        return _run(*arguments, stdout=away, variables={"TERM": "dumb", **variables})
+        return _run(*arguments, stdout=away, stderr=said, variables={**display.variables, **variables})
 
 
-def _run(*arguments: str, stdout: TextIO | None = None, variables: Mapping[str, str]) -> int:
+def _away() -> TextIO:
+    """For what DVC says on stdout, which would stand there for every stage."""
+    return Path(os.devnull).open("w", encoding="utf-8")
+
+
+def _run(
+    *arguments: str,
+    stdout: TextIO | None = None,
+    stderr: TextIO | None = None,
+    variables: Mapping[str, str],
+) -> int:
     """Run a command of DVC, in a fork where there are any; the code of its end."""
     environment = {**os.environ, REPRO: str(os.getpid()), **variables}
-    code = warm_start.run("dvc", *arguments, environment=environment, stdout=stdout)
+    code = warm_start.run("dvc", *arguments, environment=environment, stdout=stdout, stderr=stderr)
     if code is None:
         command = [sys.executable, "-m", "dvc", *arguments]
-        code = subprocess.run(command, check=False, stdout=stdout, env=environment).returncode
+        done = subprocess.run(command, check=False, stdout=stdout, stderr=stderr, env=environment)
+        code = done.returncode
     return code
 
 

@@ -105,7 +105,12 @@ def hand_over() -> None:
     os._exit(code)
 
 
-def run(*command: str, environment: Mapping[str, str], stdout: TextIO | None = None) -> int | None:
+def run(
+    *command: str,
+    environment: Mapping[str, str],
+    stdout: TextIO | None = None,
+    stderr: TextIO | None = None,
+) -> int | None:
     """Run ``python -m`` in a fork; the code of its end, or None where there is nobody to fork.
 
     The fork ends before this process does, by Ctrl-C, which reaches both, or by whoever ends this one.
@@ -113,7 +118,7 @@ def run(*command: str, environment: Mapping[str, str], stdout: TextIO | None = N
     address = environment.get(WARM_START, "")
     if not address:
         return None
-    files = (0, 1 if stdout is None else stdout.fileno(), 2)
+    files = (0, 1 if stdout is None else stdout.fileno(), 2 if stderr is None else stderr.fileno())
     with socket.socket(socket.AF_UNIX) as connection:
         answer = _ask(connection, address, [sys.executable, "-m", *command], environment, files)
         if answer is None:

@@ -67,7 +67,11 @@ def combine_pair(
     mixed = dev[0].mixed(dev[1], found.share)
     mixture = EvaluatedSystem(combined, "cpu", f"{pair[0]} and {pair[1]}, weighed on dev", seed)
     run.add({"share": Measure(found.share, len(found.reranking.reranked.counts))}, mixture, name)
-    run.say(f"{combined} on {name}: weight {found.reranking.weight:g}, share of {pair[1]} {found.share:g}")
+    metric, outcome = settings.metric, found.reranking
+    run.say(
+        f"{combined} on {name}: {metric.upper()} {outcome.reranked.value:.2f}, first pass "
+        f"{outcome.first_pass.value:.2f} (weight {outcome.weight:.4g}, share of {pair[1]} {found.share:.4g})"
+    )
     add_outcome(run, mixture, name, found.reranking, mixed, found.test, of_all.lengths)
 
 

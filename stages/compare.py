@@ -24,7 +24,8 @@ def compare_systems() -> None:
     with evaluation("compare", table="rerank-pairs") as run:
         for name in run.params.nbest:
             compare_on(run, name)
-        run.say(f"{len(run.rows)} rows of pairs of systems")
+        if run.rows:
+            run.say(f"{len(run.rows)} rows of pairs of systems")
 
 
 def compare_on(run: StageEvaluation, name: str) -> None:

@@ -29,7 +29,8 @@ def compare_losses() -> None:
                 table = "perplexity-pairs" if split == "test" else "input-length-pairs"
                 system = run.pair(name, versus=other, items=f"{len(ours[0].tokens)} documents")
                 run.add({"loss-difference": difference}, system, ours[0].dataset, split, table)
-        run.say(f"{len(run.rows)} rows of pairs of models")
+        if run.rows:
+            run.say(f"{len(run.rows)} rows of pairs of models")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ def ngram(name: str) -> None:
         started = time.perf_counter()
         card = train(layout, name, settings, tokenizer)
         run.stage.stopwatch.add("estimate", time.perf_counter() - started, tokens=card.counted["tokens"])
-        run.say(f"{name}: {card.scale}, estimated by {card.made_by} -> {layout.ngram(name)}")
+        run.say(f"{name}: {card.scale}, estimated by {card.made_by}")
         test = layout.segments(settings.corpus) / "test.jsonl"
         texts = held_out_texts(read_segmented(test), tokenizer, params.perplexity.tokens_per_document)
         model = load_ngram(layout.ngram(name), params.seeds[0])

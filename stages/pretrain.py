@@ -64,7 +64,7 @@ def train(training: Pretraining, machine: Machine, run: StageRun) -> None:
     """Train one seed, with a progress bar and a live curve, and keep the outcome."""
     title, seed, model = f"{training.name}, seed {training.seed}", training.seed, training.entry
     if training.resume.is_file():
-        say(f"{title}: goes on from {training.resume}")
+        say(f"{title}: goes on where it was stopped")
     with bar(f"{title}: steps", model.training.steps) as shown:
 
         def report(metric: str, value: float, step: int) -> None:
@@ -74,7 +74,7 @@ def train(training: Pretraining, machine: Machine, run: StageRun) -> None:
         trained = training.fit(machine, shown.set, report)
     say(
         f"{title}: validation loss {trained.curve[-1][1]:.3f}, {trained.steps:,} steps "
-        f"in {trained.seconds:.1f} s{machine.in_words} -> {training.model}"
+        f"in {trained.seconds:.1f} s{machine.in_words}"
     )
     if trained.filled is not None:
         say(f"{training.name} started from {trained.filled}")

@@ -47,7 +47,7 @@ def report() -> None:
     with stage_run(params, "report"):
         write_whole(params, layout, found)
     write_json(layout.reported, {"results": sha256(layout.results)})
-    say(f"{len(found)} results -> {layout.report / 'README.md'} and index.html; times -> {layout.times}")
+    say(f"{len(found)} results -> {layout.report / 'README.md'} and index.html")
 
 
 def write_whole(params: Params, layout: Layout, found: list[Result]) -> None:

@@ -38,7 +38,7 @@ def tokenizer(name: str) -> None:
                 "sha256": sha256(folder / TOKENIZER),
             }
             write_json(folder / MANIFEST, manifest)
-        say(f"{name}: {made.vocab_size:,} entries from {settings.source or text}")
+        say(f"{name}: {made.vocab_size:,} entries from {settings.source or settings.corpus}")
 
 
 def trained(settings: TokenizerEntry, text: Path) -> tuple[TextTokenizer, dict[str, Any]]:

@@ -1,10 +1,12 @@
 """One progress display for every long step: what, how far, how fast, how long still.
 
-A bar on a terminal, a line every few minutes in a log, nothing on a CI machine.
+A bar on a terminal, a line every few minutes in a log, nothing on a CI machine. Of stages side by side `make repro`
+draws the bars: they tell it how far they are.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -31,6 +33,10 @@ Item = TypeVar("Item")
 
 #: Seconds between the lines of a step that nobody watches.
 EVERY = 300.0
+#: The variable by which `make repro` asks a stage to say how far it is, and what such a line on stderr begins with.
+PROGRESS, MARK = "QUARTET_PROGRESS", "\x01"
+#: Seconds between such lines.
+OFTEN = 0.2
 
 
 def quiet() -> bool:
@@ -84,12 +90,28 @@ class ProgressBar:
     def _log(self) -> None:
         """A line where no bar is drawn, if the last one is long ago."""
         now = time.monotonic()
-        if not self._progress.disable or on_ci() or now - self._said < EVERY:
+        drawn = PROGRESS in os.environ
+        if (
+            not self._progress.disable
+            or (on_ci() and not drawn)
+            or now - self._said < (OFTEN if drawn else EVERY)
+        ):
             return
         self._said = now
         task = next(task for task in self._progress.tasks if task.id == self._task)
+        if drawn:
+            say(MARK + json.dumps([task.description, task.completed, task.total]))
+            return
         here = task.completed - (self._found or 0.0)
         say(line(task.description, task.completed, task.total, here / (now - self._begun) if here else None))
+
+
+def read_progress(text: str) -> tuple[str, float, float | None] | None:
+    """The description, what is done and the total that a stage has told `make repro`; None for any other line."""
+    if not text.startswith(MARK):
+        return None
+    description, done, total = json.loads(text.removeprefix(MARK))
+    return description, done, total
 
 
 def line(description: str, done: float, total: float | None, rate: float | None) -> str:

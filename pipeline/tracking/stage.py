@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pipeline import code
-from pipeline.layout import MANIFEST, Layout
+from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.run import hardware
 from pipeline.settings import PARAMS, read_params
@@ -122,10 +122,8 @@ def stage_run(
                 run.stopwatch.add(BETWEEN, seconds_before(layout, dvc, process))
             run.stopwatch.add(TOTAL, seconds, started=round(started, 3))
             if stage in STAGES:
-                path = record(params, stage, variant)
-                run.stopwatch.belongs_to(sha256(path))
-                place = path.parent if path.name == MANIFEST else path
-                say(f"{run_name(stage, variant)} took {seconds:.1f} s -> {place}")
+                run.stopwatch.belongs_to(sha256(record(params, stage, variant)))
+                say(f"{run_name(stage, variant)} took {seconds:.1f} s")
         finally:
             logging.getLogger("quartet").removeHandler(warned)
     if stage_named(stage).live:

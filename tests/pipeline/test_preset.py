@@ -14,6 +14,9 @@ from pipeline.layout import MANIFEST, Layout
 from pipeline.settings import read_params
 from quartet.errors import InputError
 from quartet.files import hold_lock, write_json
+from quartet.report.facts import read_facts
+from quartet.report.headline import headline
+from quartet.results import read_results
 from tests.settings import change_settings
 
 PRESETS = Path(__file__).resolve().parents[2] / "presets"
@@ -31,12 +34,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """What would have been run; `dvc repro` leaves a dvc.lock."""
+    """What would have been run; `dvc repro` leaves a dvc.lock and a report."""
     ran: list[list[str]] = []
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
         ran.append(command[1:])
         Path("dvc.lock").write_text("locked")
+        report = Layout(read_params().experiment).report
+        report.mkdir(parents=True, exist_ok=True)
+        for name in ("results.jsonl", "facts.json"):
+            shutil.copyfile(PRESETS.parent / "reports" / "sample" / name, report / name)
         return subprocess.CompletedProcess(command, 0)
 
     monkeypatch.setattr("subprocess.run", run)
@@ -97,6 +104,8 @@ def test_the_run_of_a_preset_is_kept_with_its_report(
     assert (report / "dvc.lock").read_text() == "locked"
     assert (report / "params.yaml").read_bytes() == (PRESETS / "tiny.yaml").read_bytes()
     said = capsys.readouterr().out
+    shown = headline(read_results(report / "results.jsonl"), read_facts(report / "facts.json"))
+    assert said.splitlines()[1:4] == list(shown), "it ends with what the run shows"
     assert "reports/tiny/README.md" in said
     assert "make ui" in said
 
@@ -105,6 +114,7 @@ def test_as_many_stages_run_side_by_side_as_are_asked_for(
     folder: Path, commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(side_by_side, "repro", lambda most: commands.append(["side by side", str(most)]))
+    monkeypatch.setattr(preset, "say_results", lambda layout: None)
     preset.repro("", "3")
     assert commands == [["side by side", "3"]]
 
@@ -122,7 +132,7 @@ def test_a_second_one_in_the_same_folder_does_nothing(folder: Path, commands: li
 def test_the_default_has_the_repositorys_own_lock(folder: Path, commands: list[list[str]]) -> None:
     preset.repro()
     assert commands == [["-m", "dvc", "repro"]]
-    assert not Layout("sample").report.exists()
+    assert not (Layout("sample").report / "dvc.lock").exists()
 
 
 def test_a_mistake_in_the_settings_runs_nothing(folder: Path, commands: list[list[str]]) -> None:

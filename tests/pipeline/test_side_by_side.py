@@ -20,6 +20,7 @@ from pipeline import side_by_side, warm_start
 from pipeline.params import Params
 from pipeline.run import REPRO
 from pipeline.settings import read_params
+from pipeline.tracking.progress import PROGRESS
 from pipeline.warm_start import WARM_START
 from quartet.errors import InputError
 
@@ -36,18 +37,25 @@ EDGES = [
 ]
 
 
-def test_what_changed_runs_with_all_behind_it_but_for_what_runs_alone() -> None:
+def test_what_changed_runs_with_all_behind_it() -> None:
     assert side_by_side.stages_to_run({"pretrain@a"}, EDGES) == {
         "pretrain@a": set(),
         "rerank@a": {"pretrain@a"},
+        "runtime": {"pretrain@a"},
+        "report": {"runtime", "rerank@a"},
     }
-    assert side_by_side.stages_to_run({"rerank@a", "report", "runtime"}, EDGES) == {"rerank@a": set()}
+    assert side_by_side.stages_to_run({"rerank@a", "report"}, EDGES) == {
+        "rerank@a": set(),
+        "report": {"rerank@a"},
+    }
     assert side_by_side.stages_to_run({"encode"}, EDGES) == {
         "encode": set(),
         "pretrain@a": {"encode"},
         "pretrain@b": {"encode"},
         "rerank@a": {"pretrain@a", "encode"},
         "ngram": {"encode"},
+        "runtime": {"pretrain@a"},
+        "report": {"runtime", "rerank@a", "pretrain@b"},
     }
     assert side_by_side.stages_to_run(set(), EDGES) == {}
     assert side_by_side.stages_to_run({"code"}, EDGES)["settings"] == {"code"}
@@ -134,7 +142,7 @@ class Dvc:
             options["stdout"].write(f"strict digraph {{\n{nodes}{edges}}}\n")
         elif arguments == ["repro", "settings"]:
             self.changed -= {"code", "settings"}
-        elif arguments != ["repro"]:
+        else:
             self.options.append(options)
             return subprocess.CompletedProcess(command, self.stage(arguments[-1]))
         return subprocess.CompletedProcess(command, 0)
@@ -175,7 +183,9 @@ def test_stages_are_run_by_forks_where_there_are_any(
     dvc = Dvc({"encode", "pretrain@b"}, "pretrain@b")
     forked = []
 
-    def fork(*command: str, environment: Mapping[str, str], stdout: TextIO | None) -> int | None:
+    def fork(
+        *command: str, environment: Mapping[str, str], stdout: TextIO | None, stderr: TextIO | None
+    ) -> int | None:
         if "--single-item" not in command or command[-1] == "encode":
             return None  # nobody listens yet
         forked.append(command)
@@ -201,11 +211,13 @@ def test_two_models_are_trained_at_once_and_an_evaluation_waits_for_its_own(
 ) -> None:
     dvc = run(Dvc({"code", "encode"}))
     assert dvc.commands[:3] == [["repro", "settings"], ["status", "--json"], ["dag", "--dot"]]
-    assert dvc.commands[-1] == ["repro"], "what must run alone"
     assert dvc.ran[0] == "encode"
+    assert dvc.ran[-2:] == ["runtime", "report"] and dvc.beside["runtime"] == set(), (
+        "it runs alone, as the last that can"
+    )
     begun = [line.rpartition(" ")[2] for line in capsys.readouterr().err.splitlines()]
     assert begun[1] == "pretrain@a", "most wait for it"
-    assert sorted(dvc.ran) == ["encode", "ngram", "pretrain@a", "pretrain@b", "rerank@a"]
+    assert len(dvc.ran) == 7
     assert {"encode", "pretrain@a"} <= dvc.done_before["rerank@a"]
     assert dvc.beside["encode"] == set()
 
@@ -213,8 +225,7 @@ def test_two_models_are_trained_at_once_and_an_evaluation_waits_for_its_own(
 def test_nothing_runs_where_nothing_changed(run: Callable[..., Dvc]) -> None:
     assert run(Dvc(set())).commands == [["repro", "settings"], ["status", "--json"]]
     assert run(Dvc({"encode"}), 1).commands == [["repro"]], "DVC alone runs one after the other"
-    alone = run(Dvc({"runtime"}))
-    assert alone.ran == [] and alone.commands[-1] == ["repro"], "it runs alone"
+    assert run(Dvc({"runtime"})).ran == ["runtime", "report"]
 
 
 def test_where_one_fails_the_other_ends_and_nothing_is_begun(
@@ -253,13 +264,24 @@ def test_a_failure_after_an_edit_of_the_settings_says_so(
         assert ("params.yaml was edited meanwhile" in capsys.readouterr().err) is edited
 
 
-def test_a_stage_waits_for_dvcs_lock_and_says_what_it_says_alone(run: Callable[..., Dvc]) -> None:
-    """Its errors and its own lines are on stderr; a moving bar would be torn by the lines of others."""
-    dvc = run(Dvc({"rerank@a"}))
+def test_a_stage_waits_for_dvcs_lock_and_says_what_it_says_alone(
+    run: Callable[..., Dvc], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Errors and lines are on stderr, which comes by a pipe; without a terminal nobody draws the progress."""
+
+    class Saying(Dvc):
+        def __call__(self, command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+            if command[-1] == "rerank@a":
+                options["stderr"].write(
+                    "\x1b[33mWARNING\x1b[0m: 'artifacts/x/combined' is empty.\nWER 1 %\nERROR: no\n"
+                )
+            return super().__call__(command, **options)
+
+    dvc = run(Saying({"rerank@a"}))
     assert dvc.commands[-2] == ["--wait-for-lock", "repro", "--single-item", "rerank@a"]
     assert dvc.options[0]["stdout"].name == os.devnull
-    assert "stderr" not in dvc.options[0]
-    assert dvc.options[0]["env"]["TERM"] == "dumb"
+    assert PROGRESS not in dvc.options[0]["env"]
+    assert capsys.readouterr().err == "[1 of 2] rerank@a\nWER 1 %\nERROR: no\n[2 of 2] report\n"
 
 
 def test_what_dvc_itself_refuses_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,3 +83,18 @@ def test_a_bar_moves_on_a_terminal_that_can_move_it(
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
     assert progress.quiet() is expected
+
+
+def test_a_stage_tells_make_repro_how_far_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which draws the bars of all stages, on CI too."""
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setenv(progress.PROGRESS, "1")
+    monkeypatch.setattr(progress, "OFTEN", 0.0)
+    with progress.bar("steps: a, \u2014", total=3) as shown:
+        shown.advance()
+        shown.set(3.0, note="done")
+    said = capsys.readouterr().err.splitlines()
+    assert [progress.read_progress(one) for one in said] == [("steps: a, \u2014", 1, 3), ("done", 3.0, 3)]
+    assert progress.read_progress("steps: 1 of 3") is None

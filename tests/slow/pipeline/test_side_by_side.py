@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -26,6 +29,16 @@ for _ in range(600):
         sys.exit(0)
     time.sleep(0.1)
 sys.exit("the other never came")
+"""
+#: Says how far it is for two seconds.
+STEPS = """
+import sys, time
+from pipeline.tracking.progress import bar
+print("said beside them", file=sys.stderr)
+with bar("steps", 10) as shown:
+    for _ in range(10):
+        shown.advance()
+        time.sleep(0.2)
 """
 STAGES = {
     "settings": {"cmd": "cp params.yaml settings.txt", "deps": ["params.yaml"], "outs": ["settings.txt"]},
@@ -102,12 +115,33 @@ def test_two_stages_run_at_once_and_what_runs_alone_comes_last(folder: Path) -> 
     done = side_by_side()
     assert done.returncode == 0, done.stderr
     assert (folder / "rows.txt").read_text() == "herehere"
-    ran = [name for name in STAGES if f"Running stage '{name.replace('@', '-')}'" in done.stdout]
-    assert ran == ["settings", "runtime"], "by a command of DVC that runs nothing beside it"
+    begun = [line.partition("] ")[2] for line in done.stderr.splitlines() if line.startswith("[")]
+    assert begun[2:] == ["rerank", "runtime"]
+    assert done.stdout == "", "DVC's own lines are those of every stage"
     assert (folder / "time.txt").exists()
     assert dvc("status").stdout.strip() == "Data and pipelines are up to date."
     locked = yaml.safe_load((folder / "dvc.lock").read_text())["stages"]
     assert set(locked) == {name.replace("@", "-") for name in STAGES}
+
+
+def test_on_a_terminal_each_running_stage_has_a_line_with_its_progress(folder: Path) -> None:
+    (folder / "meet.py").write_text(STEPS + MEET)
+    ours, theirs = pty.openpty()
+    environment = {name: value for name, value in os.environ.items() if name not in ("CI", "NO_COLOR")}
+    size = {"TERM": "xterm", "COLUMNS": "100", "LINES": "30"}
+    with subprocess.Popen([sys.executable, "-c", RUN], stderr=theirs, env={**environment, **size}) as running:
+        os.close(theirs)
+        said = b""
+        with suppress(OSError):  # where the other end is closed
+            while chunk := os.read(ours, 4096):
+                said += chunk
+    os.close(ours)
+    assert running.returncode == 0, said
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode())
+    for stage in ("pretrain-a", "pretrain-b"):
+        assert re.search(rf"{stage} +steps .* [1-9]/10", shown), shown
+    assert re.search(r"stages .* 2/4", shown), shown
+    assert "said beside them" in shown
 
 
 def test_sigterm_ends_the_stages_too(folder: Path) -> None:

@@ -160,7 +160,10 @@ def evaluate(
             )
             run.add(measures, system, name, split, "reference-perplexity")
     metric = settings.metric
-    run.say(f"{system.name} on {name}: weight {outcome.weight:g}, {metric} {outcome.reranked.value:.2f}")
+    run.say(
+        f"{system.name} on {name}: {metric.upper()} {outcome.reranked.value:.2f}, "
+        f"first pass {outcome.first_pass.value:.2f} (weight {outcome.weight:.4g})"
+    )
     return [
         line
         for split, curve in (("dev", outcome.dev), ("test", outcome.test))
