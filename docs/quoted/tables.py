@@ -34,7 +34,6 @@ class StudyTableRow:
         reading: what follows a model's name in the system ("context"); a baseline stands without it.
         digits, scale: the decimals of `scale` times the value.
         bounds: whether an interval follows.
-        without: systems whose figure is no figure of this kind.
     """
 
     label: str
@@ -43,7 +42,6 @@ class StudyTableRow:
     digits: int = 2
     scale: float = 1.0
     bounds: bool = False
-    without: tuple[str, ...] = ()
 
     def text(self, cells: Cells, system: str) -> str:
         """The figure of a system: the mean ± its spread over seeds, or the value; a dash where there is none."""
@@ -51,7 +49,7 @@ class StudyTableRow:
         names = (system_name(system, self.reading), system)
         found = (find(cells, table, dataset, split, name, metric) for name in names)
         cell = next((one for one in found if one is not None), None)
-        if cell is None or system in self.without:
+        if cell is None:
             return NONE
         return cell.text(lambda value: f"{self.scale * value:.{self.digits}f}", self.bounds)
 
@@ -62,7 +60,24 @@ def wer(kind: str) -> StudyTableRow:
 
 
 SPEECH = (wer("clean"), wer("other"))
-STSB = StudyTableRow("STS-B, Pearson × 100", ("sts", "stsb", "test", "pearson"), "context", 1, 100)
+NOISY = tuple(
+    StudyTableRow(
+        f"WER, synthetic speech{words}, Whisper's lists, %", ("rerank", f"speech-{kind}", "test", "wer")
+    )
+    for kind, words in (("clean", ""), ("other", " in noise"))
+)
+
+
+def similarity(name: str, dataset: str) -> tuple[StudyTableRow, ...]:
+    """Pearson × 100 on a set, by each reading of the models."""
+    readings = {"context": "final layer", "embed": "embedding layer", "table": "token table"}
+    return tuple(
+        StudyTableRow(f"{name}, Pearson × 100, {words}", ("sts", dataset, "test", "pearson"), reading, 1, 100)
+        for reading, words in readings.items()
+    )
+
+
+STS = (*similarity("STS-B", "stsb"), *similarity("SICK", "sick"))
 LOSS = StudyTableRow("validation loss, nats", ("training", "books", "valid", "loss"))
 PPPL = StudyTableRow("pseudo-perplexity, test books", ("perplexity", "books", "test", "pppl"), digits=1)
 MNLI = StudyTableRow(
@@ -98,35 +113,21 @@ class StudyTable:
     seed: int | None = None
 
 
+#: The models of sentences; `-intact` is the masked one on text without masks.
+SENTENCES = ("unilm", "bilm", "bilm-intact", "tta")
 #: By the name of a block.
 TABLES: dict[str, StudyTable] = {
     "results": StudyTable(
-        "small-gpu", ("first-pass", "ngram-5", "unilm", "bilm", "tta", "ngram-5-and-tta"), (*SPEECH, STSB)
-    ),
-    "small": StudyTable("small", ("first-pass", "ngram-5", "unilm", "bilm", "tta"), (*SPEECH, *BLEU, STSB)),
-    "small-seeds": StudyTable(
-        "small-seeds",
-        ("first-pass", "unilm", "bilm", "tta"),
-        (*SPEECH, STSB, PPPL),
-    ),
-    "small-gpu": StudyTable(
         "small-gpu",
-        ("first-pass", "ngram-5", "unilm", "bilm", "tta", "ngram-5-and-tta", "word2vec"),
-        (
-            *SPEECH,
-            *BLEU,
-            STSB,
-            StudyTableRow("the same, embedding layer", ("sts", "stsb", "test", "pearson"), "embed", 1, 100),
-            StudyTableRow(
-                "perplexity, test books",
-                ("perplexity", "books", "test", "ppl"),
-                digits=1,
-                without=("ngram-5",),
-            ),
-            PPPL,
-        ),
+        ("first-pass", "ngram-5", *SENTENCES, "ngram-5-and-tta", "word2vec"),
+        (*SPEECH, *NOISY, *STS),
     ),
-    "small-bert": StudyTable("small-bert", ("bert-", "segabert"), (LOSS, MNLI, TUNED)),
+    "small": StudyTable(
+        "small",
+        ("first-pass", "ngram-5", *SENTENCES, "word2vec/books-wordpiece-8k"),
+        (*SPEECH, *NOISY, *BLEU, *STS),
+    ),
+    "small-bert": StudyTable("small-bert", ("bert-", "segabert"), (LOSS, PPPL, MNLI, TUNED)),
     "small-positions": StudyTable(
         "small-positions", ("bert-", "segabert-restart", "segabert-restart-split"), (LOSS, PPPL, MNLI)
     ),
@@ -142,8 +143,6 @@ TABLES: dict[str, StudyTable] = {
                 digits=1,
             ),
             *SPEECH,
-            STSB,
-            StudyTableRow("BLiMP, %", ("blimp", "blimp", "test", "accuracy"), digits=1, scale=100),
         ),
     ),
     "tta-books": StudyTable(
@@ -169,8 +168,6 @@ PAIRS: dict[str, tuple[str, tuple[tuple[str, str, str], ...]]] = {
         (
             ("wikitext-2", "transformer-xl", "segatron-xl"),
             ("wikitext-2", "transformer-xl", "segatron-xl-reset"),
-            ("books", "transformer-xl-books", "segatron-xl-books"),
-            ("books", "transformer-xl-books", "segatron-xl-reset-books"),
         ),
     ),
     "small-seeds-pairs": (
@@ -179,19 +176,6 @@ PAIRS: dict[str, tuple[str, tuple[tuple[str, str, str], ...]]] = {
             ("wikitext-2", "transformer-xl", "segatron-xl"),
             ("wikitext-2", "transformer-xl", "segatron-xl-reset"),
         ),
-    ),
-    "small-bert-pairs": ("small-bert", (("books", "bert-", "segabert"),)),
-    "small-positions-pairs": (
-        "small-positions",
-        (
-            ("books", "bert-", "segabert-restart"),
-            ("books", "bert-", "segabert-restart-split"),
-            ("books", "segabert-restart", "segabert-restart-split"),
-        ),
-    ),
-    "small-tta-segments-pairs": (
-        "small-tta-segments",
-        tuple(("books", "tta-spans", f"tta-segments{ending}") for ending in ("", "-split", "-restart-split")),
     ),
 }
 
@@ -234,11 +218,9 @@ def _pair(cells: Cells, corpus: str, first: str, second: str) -> Cell:
 
 def as_perplexity(difference: Result) -> str:
     """Of the first model's loss minus the second's: by how much the second's perplexity is above the first's."""
-    assert difference.ci_low is not None
-    assert difference.ci_high is not None
     ends = (difference.value, difference.ci_high, difference.ci_low)
-    middle, low, high = (100 * math.expm1(-nats) for nats in ends)
-    return f"{middle:+.1f} % [{low:+.1f}, {high:+.1f}]"
+    middle, *bounds = (100 * math.expm1(-nats) for nats in ends if nats is not None)
+    return f"{middle:+.1f} %" + (f" [{bounds[0]:+.1f}, {bounds[1]:+.1f}]" if bounds else "")
 
 
 # ---------------------------------------------------------------------- the sample, beside the papers' figures

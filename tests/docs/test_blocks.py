@@ -98,9 +98,9 @@ def test_a_difference_of_losses_is_a_change_of_perplexity() -> None:
 
 
 def test_a_pair_that_its_report_lacks_is_named(tmp_path: Path) -> None:
-    write_results(tmp_path / "small-bert" / "results.jsonl", [duration("test", 1.0, "cpu")])
-    with pytest.raises(InputError, match=r"bert-.*segabert.*books"):
-        pairs("small-bert-pairs", tmp_path)
+    write_results(tmp_path / "small-seeds" / "results.jsonl", [duration("test", 1.0, "cpu")])
+    with pytest.raises(InputError, match=r"transformer-xl.*segatron-xl.*wikitext-2"):
+        pairs("small-seeds-pairs", tmp_path)
 
 
 def test_a_model_that_came_trained_has_a_row_and_says_its_scale() -> None:
