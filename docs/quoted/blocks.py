@@ -18,6 +18,7 @@ from pipeline.run import main
 from quartet.errors import InputError
 from quartet.files import atomic_path, read_json
 from quartet.report.blocks.durations import SECONDS, TRAINING
+from quartet.report.facts import read_facts
 from quartet.results import Result, read_results
 
 #: What a block is made of: the lines that it has now, and the folder of the reports.
@@ -30,9 +31,9 @@ def timings(report: Path) -> list[Result]:
 
 
 def sample_results(_: list[str], reports: Path) -> list[str]:
-    """The sample's figures beside the papers'."""
+    """The sample's figures."""
     report = reports / EXPERIMENT
-    return sample(read_results(report / "results.jsonl"), timings(report))
+    return sample(read_results(report / "results.jsonl"), timings(report), read_facts(report / "facts.json"))
 
 
 def sample_metrics(lines: list[str], reports: Path) -> list[str]:

@@ -9,9 +9,12 @@ from pathlib import Path
 from pipeline.layout import Layout
 from quartet.errors import InputError
 from quartet.report.cells import Cell, Cells, FigureKey
+from quartet.report.facts import RunFacts
+from quartet.report.headline import headline
 from quartet.report.numbers import NONE
 from quartet.report.published import published_figures
-from quartet.report.run_report import code, grid
+from quartet.report.run_report import Report, code, grid
+from quartet.report.scale import trainings
 from quartet.results import ONE_BY_ONE, Result, read_results, system_name
 
 
@@ -223,7 +226,7 @@ def as_perplexity(difference: Result) -> str:
     return f"{middle:+.1f} %" + (f" [{bounds[0]:+.1f}, {bounds[1]:+.1f}]" if bounds else "")
 
 
-# ---------------------------------------------------------------------- the sample, beside the papers' figures
+# ---------------------------------------------------------------------- the sample
 
 EXPERIMENT = "sample"
 #: The length at which the T-TA paper states its ratios.
@@ -245,39 +248,30 @@ SEGMENTS = {
 }
 
 
-def sample(results: list[Result], timings: list[Result]) -> list[str]:
+def sample(results: list[Result], timings: list[Result], facts: RunFacts) -> list[str]:
     """The lines between the two marks of docs/results.md."""
     cells = Cells(results)
-    training = [row for row in results if row.table == "training" and row.metric == "parameters"]
-    scales = sorted({row.scale.partition(", ")[2] for row in training})
-    sizes = sorted(row.value for row in training)
-    count = len({row.seed for row in training})
-    seeds = "one seed" if count == 1 else f"{count} seeds"
+    scales = trainings(Report(results, facts), [model.name for model in facts.models])
     return [
-        f"One run of `params.yaml` as it is: {sizes[0] / 1e6:.2f} to {sizes[-1] / 1e6:.2f} M parameters, "
-        f"{'; '.join(scales)}. Brackets hold 95 % intervals. "
-        f"[The whole report](../{Layout(EXPERIMENT).report}/README.md) has every table.",
+        f"One run of `params.yaml` as it is ([the whole report](../{Layout(EXPERIMENT).report}/README.md)):",
+        "",
+        *(f"* {sentence}" for sentence in headline(results, facts)),
+        "",
+        *(f"* {scale}." for scale in scales),
         "",
         "T-TA's comparison, on single sentences. Loss is in nats per token on the test articles. For `bilm` and `tta`",
         "it comes from pseudo-log-likelihoods and is not comparable with `unilm`'s. WER is measured on the sample's",
         f"{items(cells, 'rerank', 'wer')} test lists, Pearson's r on Lee's {items(cells, 'sts', 'pearson')} pairs.",
+        "Brackets hold 95 % intervals.",
         "",
         *family(cells, results),
         *unused(results),
-        "",
-        "The paper's models have 3 layers of 512, 1 to 2 M steps and 13 to 17 GB of text.",
         "",
         "Segatron's comparison, on running text:",
         "",
         *segments(cells),
         "",
         *runtime(Cells(timings)),
-        "",
-        "The sample shows that the pipeline runs and measures what it says. It cannot show which objective is better.",
-        "With so little text and such short training all models are far from the papers' quality, the test sets are",
-        f"small, and there is {seeds}. "
-        "Figures whose intervals overlap are not shown to differ, unless the report has an",
-        "interval of the difference itself.",
     ]
 
 
@@ -290,7 +284,6 @@ def items(cells: Cells, table: str, metric: str) -> str:
 
 def family(cells: Cells, results: list[Result]) -> list[str]:
     """The T-TA table, with a sentence on the systems that came trained: at what scale, and what they change."""
-    tables = published_figures().tables
     trained = {row.model for row in results if row.table == "training"}
     reranked = {row.model for row in results if row.table == "rerank"}
     elsewhere = [
@@ -300,13 +293,9 @@ def family(cells: Cells, results: list[Result]) -> list[str]:
     ]
     rows = []
     for system in ("first-pass", "unilm", "bilm", "tta", *elsewhere, "oracle"):
-        wer = tables["tta-wer-own"].get(system, "test-clean")
-        stsb = tables["tta-stsb"].get(system, "test-context")
-        papers = [NONE if wer is None else f"{wer:.2f}", NONE if stsb is None else f"{stsb:.1f}"]
-        rows.append([code(system), *(one.text(cells, system) for one in FAMILY), *papers])
-    unigram = UNIGRAM.text(cells, "unigram")
-    rows.append(["unigram entropy of the same tokens", unigram, *[NONE] * 4])
-    heads = ["system", *(one.label for one in FAMILY), "paper: WER, test-clean", "paper: STSb test"]
+        rows.append([code(system), *(one.text(cells, system) for one in FAMILY)])
+    rows.append(["unigram entropy of the same tokens", UNIGRAM.text(cells, "unigram"), NONE, NONE])
+    heads = ["system", *(one.label for one in FAMILY)]
     lines = []
     for system in elsewhere:
         cell = find(cells, "rerank", "", "test", system, "wer")
@@ -332,20 +321,12 @@ def unused(results: list[Result]) -> list[str]:
 
 def segments(cells: Cells) -> list[str]:
     """The Segatron table."""
-    table = published_figures().tables["segatron-wikitext103"]
     rows = []
     for system, metric in SEGMENTS.items():
-        paper = table.get(f"{system}-base", "ppl")
         ours = StudyTableRow(metric, ("perplexity", "", "test", metric), digits=1, bounds=True)
-        rows.append(
-            [
-                code(system),
-                "perplexity" if metric == "ppl" else "pseudo-perplexity",
-                ours.text(cells, system),
-                NONE if paper is None else f"{paper:.1f}",
-            ]
-        )
-    return grid(["system", "measure", "per token, ours", "per word, paper, WikiText-103"], rows)
+        measure = "perplexity" if metric == "ppl" else "pseudo-perplexity"
+        rows.append([code(system), measure, ours.text(cells, system)])
+    return grid(["system", "measure", "per token"], rows)
 
 
 def runtime(timed: Cells) -> list[str]:

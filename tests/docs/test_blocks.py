@@ -11,6 +11,7 @@ import pytest
 from docs.quoted.blocks import PAGES, refreshed, report_list, sample_metrics
 from docs.quoted.tables import as_perplexity, pairs, sample
 from quartet.errors import InputError
+from quartet.report.facts import read_facts
 from quartet.results import Result, read_results, write_results
 from tests.committed import committed
 
@@ -106,13 +107,14 @@ def test_a_pair_that_its_report_lacks_is_named(tmp_path: Path) -> None:
 def test_a_model_that_came_trained_has_a_row_and_says_its_scale() -> None:
     results = read_results(committed("reports/sample/results.jsonl"))
     results = [row for row in results if not row.system.startswith("tta-books")]
+    facts = read_facts(committed("reports/sample/facts.json"))
     own = {"rerank": ("wer", "wer-difference"), "sts": ("pearson",)}
     more = [
         replace(row, model="tta-books", scale="13.89 M parameters, books")
         for row in results
         if row.system in ("tta", "tta/context") and row.metric in own.get(row.table, ())
     ]
-    assert "tta-books" not in "\n".join(sample(results, []))
-    text = "\n".join(sample([*results, *more], []))
+    assert "tta-books" not in "\n".join(sample(results, [], facts))
+    text = "\n".join(sample([*results, *more], [], facts))
     assert "\n| `tta-books` | – | " in text
     assert "(13.89 M parameters, books)" in text

@@ -73,7 +73,7 @@ class ModelFacts:
 
     Attributes:
         corpus_words: words of the corpus that it was trained on.
-        targets: the share of the tokens read that it was trained to predict.
+        targets: the share of the tokens read that it was trained to predict; None: not known.
         variant: the settings that tell it from other models of its kind, in words, e.g. "index running".
         leaks: it predicts a token from what comes after it too, though its objective is causal.
     """
@@ -90,7 +90,7 @@ class ModelFacts:
     steps: int
     variant: tuple[str, ...] = ()
     leaks: bool = False
-    targets: float = 1.0
+    targets: float | None = None
 
     @property
     def segment_aware(self) -> bool:

@@ -60,7 +60,7 @@ def _training(report: Report, model: ModelFacts) -> str:
     epoch = _epoch(report, model)
     text += f"{millions(read.value)} tokens read"
     text += f" (about {read.value / epoch:.2g} epochs of {corpus})" if epoch else f" of {corpus}"
-    return f"{text}, {fixed(0, 100)(model.targets)} % of them targets"
+    return text if model.targets is None else f"{text}, {fixed(0, 100)(model.targets)} % of them targets"
 
 
 def _epoch(report: Report, model: ModelFacts) -> float | None:
