@@ -11,6 +11,7 @@ from pipeline.settings import load
 from pipeline.tracking import progress
 from pipeline.tracking.stage import StageRun, stage_run
 from quartet.results import EvaluatedSystem, write_results
+from quartet.statistics.outcomes import write_outcomes
 from quartet.tasks.evaluation import Evaluation, ProgressDisplay
 
 
@@ -51,12 +52,15 @@ class StageEvaluation(Evaluation):
 
 
 @contextmanager
-def evaluation(stage: str, variant: str = "", table: str | None = None) -> Iterator[StageEvaluation]:
+def evaluation(
+    stage: str, variant: str = "", table: str | None = None, *, outcomes: bool = False
+) -> Iterator[StageEvaluation]:
     """The work of an evaluation's stage instance; when the block ends, its rows are written.
 
     Args:
         stage, variant: as in dvc.yaml: ``evaluation("sts", "tta")`` for ``sts@tta``.
         table: of the rows, if it is not called as the stage.
+        outcomes: what systems made of each item is written too.
 
     Raises:
         InputError: see `pipeline.tracking.stage.stage_run`.
@@ -67,3 +71,5 @@ def evaluation(stage: str, variant: str = "", table: str | None = None) -> Itera
         at_work = StageEvaluation(params, layout, table or stage, run)
         yield at_work
         write_results(layout.rows(stage, variant), at_work.rows)
+        if outcomes:
+            write_outcomes(layout.outcomes(stage, variant), at_work.outcomes)

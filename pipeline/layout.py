@@ -141,6 +141,11 @@ class Layout:
         folder = self.artifacts / "rows"
         return folder / stage / f"{variant}.jsonl" if variant else folder / f"{stage}.jsonl"
 
+    def outcomes(self, stage: str, variant: str = "") -> Path:
+        """What the systems of a stage instance made of each item: see :mod:`quartet.statistics.outcomes`."""
+        folder = self.artifacts / "outcomes"
+        return folder / stage / f"{variant}.jsonl" if variant else folder / f"{stage}.jsonl"
+
     def losses(self, model: str) -> Path:
         """The losses of one model by test document: see :mod:`quartet.tasks.perplexity.losses`."""
         return self.artifacts / "losses" / f"{model}.jsonl"

@@ -189,7 +189,6 @@ STAGES: dict[str, Stage] = {
         files=lambda layout, name: {layout.wer_curve(name): None},
     ),
     "combine": Stage(lists=True),
-    "compare": Stage(lists=True),
     **ON_SETS,
     "attention": Stage(
         models=TRAINED, evaluates=True, files=lambda layout, name: {layout.attention(name): None}
@@ -198,6 +197,7 @@ STAGES: dict[str, Stage] = {
     "vectors": Stage(
         sets=ON_SETS["sts"].sets, manifest=lambda layout, _, name: layout.vectors(name) / MANIFEST
     ),
+    "compare": Stage(lists=True),
     "runtime": Stage(record=lambda layout, *_: layout.timed, alone=True),
 }
 #: It leaves no record for others, and logs the settings that it shows. MLflow keeps its folders as folders, since the

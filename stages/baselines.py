@@ -33,7 +33,7 @@ from quartet.text.tokenizer import TextTokenizer
 
 def baselines() -> None:
     """Write the rows of every baseline of every table."""
-    with evaluation("baselines") as run:
+    with evaluation("baselines", outcomes=True) as run:
         params, layout = run.params, run.layout
         frequencies(run)
         for name in params.nbest:

@@ -13,7 +13,7 @@ from quartet.tasks.blimp.evaluation import evaluate, gather_pairs
 
 def blimp(name: str) -> None:
     """Write the rows of the model `name`, which may also be an n-gram model or one of Hugging Face, on every set."""
-    with evaluation("blimp", name) as run:
+    with evaluation("blimp", name, outcomes=True) as run:
         settings = run.params.blimp
         sets = {
             dataset: gather_pairs(files, settings.limit)

@@ -1,4 +1,4 @@
-"""compare: every two systems that reranked a set of lists compared with each other, on test."""
+"""compare: every two systems that reranked a set of lists, and every two that were judged on the items of a set."""
 
 from __future__ import annotations
 
@@ -12,18 +12,24 @@ from pipeline.judged_lists import reranked_systems
 from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.run import main
+from pipeline.stages import STAGES, instances
 from quartet.nbest.rescored_file import read_rescored
 from quartet.nbest.significance import detectable, paired_bootstrap
 from quartet.nbest.system_comparison import choice_of
 from quartet.results import Measure, combined_name, system_name
+from quartet.statistics.outcomes import read_outcomes
+from quartet.tasks.compared import add_differences, compared
 from quartet.tasks.rerank.metrics import metric_of
 
 
 def compare_systems() -> None:
-    """Write the rows of every pair of systems on every set of lists: the first minus the second, over all seeds."""
+    """Write the rows of every pair of systems, the first minus the second, over all seeds: on lists, then on sets."""
     with evaluation("compare", table="rerank-pairs") as run:
         for name in run.params.nbest:
             compare_on(run, name)
+        instances_on_sets = [one for one in instances(run.params) if STAGES[one[0]].sets]
+        kept = (read_outcomes(run.layout.outcomes(*instance)) for instance in instances_on_sets)
+        add_differences(run, itertools.chain.from_iterable(kept))
         if run.rows:
             run.say(f"{len(run.rows)} rows of pairs of systems")
 
@@ -36,7 +42,7 @@ def compare_on(run: StageEvaluation, name: str) -> None:
         system: [choice_of(read_rescored(path), metric, settings.unit) for path in paths]
         for system, paths in results_of(run.params, run.layout, name).items()
     }
-    for ours, theirs in itertools.combinations(choices, 2):
+    for ours, theirs in compared(choices):
         first, second = choices[ours], choices[theirs]
         difference = paired_bootstrap(first, second, run.samples, seeds[0])
         gains = np.stack([metric.merit(one.counts) for one in first]) - np.stack(

@@ -12,7 +12,7 @@ from quartet.tasks.classification.evaluation import evaluate
 
 def finetune(name: str) -> None:
     """Write the rows of the model `name` on every set."""
-    with evaluation("finetune", name, table="classification") as run:
+    with evaluation("finetune", name, table="classification", outcomes=True) as run:
         sets = list(sets_of(KIND, run.params, run.layout))
         for model in trained_models(run.params, name):
             evaluate(run, model, sets, run.params.finetune)

@@ -17,7 +17,7 @@ from quartet.training.tuned_weights import KeptTunings
 
 def glue(name: str) -> None:
     """Write the rows of the model `name`, and its predictions of test sets into artifacts/<experiment>/glue/<name>."""
-    with evaluation("glue", name) as run:
+    with evaluation("glue", name, outcomes=True) as run:
         params, layout = run.params, run.layout
         settings = params.glue
         sets = {

@@ -21,7 +21,7 @@ def nli(name: str) -> None:
 
     The tuned weights stay in the resume folder, so that a changed evaluation does not tune again.
     """
-    with evaluation("nli", name) as run:
+    with evaluation("nli", name, outcomes=True) as run:
         params, layout = run.params, run.layout
         sets = nli_sets(run, dict(sets_of(nli_data.KIND, params, layout)), params.nli)
         if not sets.train:

@@ -18,7 +18,7 @@ from quartet.training.tuned_weights import KeptTunings
 
 def race(name: str) -> None:
     """Write the rows of the model `name` on every set, and its choices into artifacts/<experiment>/predictions."""
-    with evaluation("race", name) as run:
+    with evaluation("race", name, outcomes=True) as run:
         params, layout = run.params, run.layout
         with (
             KeptTunings(partial(layout.resume, f"race/{name}")) as kept,

@@ -18,7 +18,7 @@ from quartet.training.tuned_weights import KeptTunings
 
 def squad(name: str) -> None:
     """Write the rows of the model `name` on every set, and its predictions into artifacts/<experiment>/predictions."""
-    with evaluation("squad", name) as run:
+    with evaluation("squad", name, outcomes=True) as run:
         params, layout = run.params, run.layout
         with (
             KeptTunings(partial(layout.resume, f"squad/{name}")) as kept,

@@ -15,7 +15,7 @@ from quartet.tasks.sts.evaluation import evaluate, judged_sets
 
 def sts(name: str) -> None:
     """Write the rows of the model `name` on every set."""
-    with evaluation("sts", name) as run:
+    with evaluation("sts", name, outcomes=True) as run:
         params, layout = run.params, run.layout
         sets = judged_sets(sets_of(DOCUMENTS, params, layout), published_sets(KIND, params, layout))
         for model, _ in scorers(params, name):

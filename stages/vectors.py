@@ -18,7 +18,7 @@ from quartet.tasks.word_vectors import load_vectors
 
 def vectors(name: str) -> None:
     """Write the rows of the word vectors `name` on every set, with the share of words that have one."""
-    with evaluation("vectors", name, table="sts") as run:
+    with evaluation("vectors", name, table="sts", outcomes=True) as run:
         params, layout = run.params, run.layout
         settings = entry(params.vectors, name, "vectors")
         fetch_one(settings, Path(params.data.root), layout.vectors(name))

@@ -13,7 +13,7 @@ from quartet.tasks.wordsim.evaluation import evaluate
 
 def wordsim(name: str) -> None:
     """Write the rows of the model `name` on every set."""
-    with evaluation("wordsim", name) as run:
+    with evaluation("wordsim", name, outcomes=True) as run:
         sets = list(sets_of(KIND, run.params, run.layout))
         for model in trained_models(run.params, name):
             system = EvaluatedSystem(name, model.device, model.scale, model.seed)

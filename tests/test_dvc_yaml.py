@@ -152,9 +152,14 @@ def test_the_other_places_are_the_layouts(tmp_path: Path) -> None:
         "perplexity@tta": [layout.losses("tta")],
         "rerank@tta": [layout.rescored("tta"), layout.wer_curve("tta")],
         "combine": [layout.combined],
-        "glue@tta": [layout.glue("tta")],
-        "squad@tta": [layout.predictions("squad", "tta")],
-        "race@tta": [layout.predictions("race", "tta")],
+        **{
+            f"{stage}@tta": [layout.outcomes(stage, "tta")]
+            for stage in ("sts", "wordsim", "finetune", "nli", "blimp")
+        },
+        "baselines": [layout.outcomes("baselines")],
+        "glue@tta": [layout.glue("tta"), layout.outcomes("glue", "tta")],
+        "squad@tta": [layout.predictions("squad", "tta"), layout.outcomes("squad", "tta")],
+        "race@tta": [layout.predictions("race", "tta"), layout.outcomes("race", "tta")],
         "attention@tta": [layout.attention("tta")],
         "runtime-inputs@tta": [layout.runtime_inputs("tta")],
         "runtime": [layout.timed],

@@ -46,6 +46,8 @@ class Measure:
         return dataclasses.replace(self, value=100 * self.value, ci_low=low, ci_high=high)
 
 
+#: The main reading of each kind of evaluation: the one by which a model is compared with all readings of the others.
+MAIN_READINGS = ("", "context", "nli")
 #: Readings of another input, or of copies one at a time: their words stand behind the model's name with a dash.
 INTACT, ONE_BY_ONE = "intact", "one-by-one"
 

@@ -108,7 +108,9 @@ def test_evaluations_that_are_switched_off_and_on_again_are_not_run_again(
         return text
 
     pipeline.edit(without)
-    assert pipeline.repro() == {"settings", "report"} | (AFTER_RERANKING if "rerank" in off else set())
+    assert pipeline.repro() == {"settings", "compare", "report"} | (
+        AFTER_RERANKING if "rerank" in off else set()
+    )
     assert not any(path.exists() for path in made)
     pipeline.edit(lambda text: text)
     assert pipeline.repro() <= {"settings", "report"} | AFTER_RERANKING
@@ -171,31 +173,31 @@ RUNS: dict[str, set[str]] = {
     "an objective": {"code", "pretrain@segatron-xl", "perplexity@segatron-xl", "rerank@ngram-3"} | ON_TTA,
     "a format of N-best lists": {"code", "settings", "nbest@sample-speech", "baselines"} | RERANKED,
     "the reranking": {"code", "baselines"} | RERANKED,
-    "a measure of SQuAD": {"code", "squad@tta", "baselines", "report"},
+    "a measure of SQuAD": {"code", "squad@tta", "baselines", "compare", "report"},
     "a section of the report": {"code", "report"},
     "the style of the page": {"code", "report"},
     "what MLflow is told": {"code"},
     "a command that no stage uses": {"code"},
-    "the script of a stage": {"code", "sts@tta", "report"},
+    "the script of a stage": {"code", "sts@tta", "compare", "report"},
     "a check of params.yaml": {"code", "settings"},
     "a default of one model's training": {"code", "settings"} | ON_TTA,
-    "a default of an evaluation": {"code", "settings", "finetune@tta", "report"},
+    "a default of an evaluation": {"code", "settings", "finetune@tta", "compare", "report"},
     "a number of one model": {"settings"} | ON_TTA,
     "a number of an evaluation": {"settings"} | RERANKED,
     "where lists come from, in words": {"settings", "report"},
     "the licence of a corpus": {"settings", "report"},
     "how lists are read": {"settings", "nbest@sample-speech", "baselines"} | RERANKED,
     "how lists are judged": {"settings", "baselines"} | RERANKED,
-    "a number of a fine-tuning": {"settings", "squad@tta", "report"},
+    "a number of a fine-tuning": {"settings", "squad@tta", "compare", "report"},
     "systems weighed together": {"settings"} | AFTER_RERANKING,
     "input lengths": {"settings", "perplexity@tta", "perplexity@segatron-xl", "compare-losses", "report"},
     "a second seed": {"settings", "pretrain@segatron-xl", "perplexity@segatron-xl", "rerank@ngram-3"}
     | ON_TTA,
-    "a file of word vectors": {"settings", "vectors@glove", "report"},
+    "a file of word vectors": {"settings", "vectors@glove", "compare", "report"},
     "a second set of lists": {"settings", "nbest@second", "baselines"} | RERANKED,
     "one model less": {"settings", "compare-losses", "report"},
     "one n-gram less": {"settings"} | AFTER_RERANKING,
-    "one set less": {"settings", "tasks", "wordsim@tta", "baselines", "report"},
+    "one set less": {"settings", "tasks", "wordsim@tta", "baselines", "compare", "report"},
     "another name for a model": {
         "settings",
         "pretrain@segatron",

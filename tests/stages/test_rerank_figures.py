@@ -24,7 +24,7 @@ from quartet.results import Result, read_results
 from quartet.statistics import intervals
 from stages import combine, compare, rerank
 from tests.settings import change_settings
-from tests.stages.world import first_pass_and_oracle
+from tests.stages.world import first_pass_and_oracle, nothing_judged
 
 LAYOUT = Layout("tiny")
 LISTS = "sample-speech"
@@ -118,6 +118,7 @@ class Table:
             rerank.rerank(name)
             found += read_results(LAYOUT.rows("rerank", name))
         combine.combine_pairs()
+        nothing_judged(read_params())
         compare.compare_systems()
         found += read_results(LAYOUT.rows("combine")) + read_results(LAYOUT.rows("compare"))
         found += first_pass_and_oracle(read_params())

@@ -28,7 +28,7 @@ from quartet.scoring.unknown import UnknownTokens
 from stages import combine, compare, rerank
 from tests.nbest.lists import random_lists
 from tests.nbest.test_other_tools import with_two_letters
-from tests.stages.world import first_pass_and_oracle
+from tests.stages.world import first_pass_and_oracle, nothing_judged
 from tests.tasks.rerank.toy import Toy
 
 
@@ -72,6 +72,7 @@ def run_all(params: Params) -> tuple[Layout, list[Result]]:
     for name in params.evaluate["rerank"]:
         rerank.rerank(name)
     combine.combine_pairs()
+    nothing_judged(params)
     compare.compare_systems()
     rows = [row for name in params.evaluate["rerank"] for row in read_results(layout.rows("rerank", name))]
     rows += read_results(layout.rows("combine")) + read_results(layout.rows("compare"))

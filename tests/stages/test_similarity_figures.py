@@ -12,12 +12,13 @@ import pytest
 from scipy.stats import pearsonr, spearmanr
 
 import quartet
+from pipeline.settings import read_params
 from quartet.results import Result
 from quartet.tasks.nli.data import LABELS
 from quartet.tasks.nli.tuning import SiameseModel, untrained_model
 from quartet.training.tuning import TuningSettings, load_or_tune
 from tests.small_corpus import OBJECTS, SUBJECTS, VERBS
-from tests.stages.world import LAYOUT, World, all_different, values
+from tests.stages.world import LAYOUT, World, all_different, nothing_judged, values
 
 Pairs = list[tuple[str, str, float]]
 
@@ -79,6 +80,31 @@ def test_each_set_is_judged_by_its_own_pairs(judged: World, layer: Any) -> None:
                 predicted = cosines(model.embed(texts(pairs), layer))
                 expected = correlation(predicted, [score for _, _, score in pairs]).statistic
                 assert found[f"tta/{layer}", name, split] == pytest.approx(expected)
+
+
+def test_every_two_models_are_compared_on_every_set(judged: World) -> None:
+    """By the outcomes that the evaluations left, in the order of the settings; the control of another model too."""
+    of_tta = judged.settings()["models"]["tta"]
+    judged.set(models__bilm={**of_tta, "objective": "mlm", "architecture": "encoder"})
+    judged.set(evaluate__sts=["tta", "bilm"], evaluate__nli=["tta"], nli__random_control=False)
+    judged.model("bilm", "bilm")
+    nothing_judged(read_params())
+    levels = {model: judged.run("sts", model) for model in ("tta", "bilm")}
+    tuned = judged.run("nli", "tta")
+    compared = judged.run("compare")
+    found = values(compared, "sts-pairs", "pearson-difference")
+    first, second = (values(levels[model], "sts", "pearson") for model in ("tta", "bilm"))
+    assert len(SETS) > 1
+    for name, splits in SETS.items():
+        for split in splits:
+            for ours, theirs in (("context", "context"), ("context", "table"), ("table", "table")):
+                difference = found[f"tta/{ours} - bilm/{theirs}", name, split]
+                expected = first[f"tta/{ours}", name, split] - second[f"bilm/{theirs}", name, split]
+                assert difference == pytest.approx(expected), (name, split, ours, theirs)
+    levels_of_tuned = values(tuned, "sts", "spearman")
+    of_tuned = values(compared, "sts-pairs", "spearman-difference")["tta/untuned - tta/nli", "one", "test"]
+    expected = levels_of_tuned["tta/untuned", "one", "test"] - levels_of_tuned["tta/nli", "one", "test"]
+    assert of_tuned == pytest.approx(expected)
 
 
 def likeness(rows: list[Result], reading: str) -> dict[str, float]:

@@ -22,6 +22,7 @@ from pipeline.judged_lists import judged_lists
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params
 from pipeline.settings import read_params
+from pipeline.stages import STAGES, instances
 from pipeline.tracking.stage import StageRun, Stopwatch
 from quartet.config.loading import read_yaml
 from quartet.data.batch import Batch
@@ -29,6 +30,7 @@ from quartet.files import sha256, write_json
 from quartet.models.checkpoint import save_model
 from quartet.results import Result, read_results
 from quartet.scoring.language_model import LanguageModel
+from quartet.statistics.outcomes import write_outcomes
 from quartet.tasks.baselines import first_pass_and_oracle as add_first_pass_and_oracle
 from quartet.text.encoded_corpus import EncodedCorpus, split_manifest
 from quartet.text.encoding import encode_corpus
@@ -167,6 +169,13 @@ class World:
         )
         names = {"combine": "combine_pairs", "compare": "compare_systems"}
         getattr(module, names.get(stage, stage))(*arguments)
+
+
+def nothing_judged(params: Params) -> None:
+    """No outcomes of any system on a set, for a stage that compares what has reranked."""
+    for stage, variant in instances(params):
+        if STAGES[stage].sets:
+            write_outcomes(Layout(params.experiment).outcomes(stage, variant), ())
 
 
 @contextmanager

@@ -26,17 +26,66 @@ def weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
         return np.where(constant, np.nan, np.clip(covariance / spread, -1.0, 1.0))
 
 
+def pearsons(x: Floats, y: Floats, weights: Floats) -> Floats:
+    """(block, S) Pearson correlations of each x (S, P) with y (P,); weights (block, P). NaN where a side is constant.
+
+    By matrix products, so that many systems take little longer than one.
+    """
+    x, y = (one - one.mean(axis=-1, keepdims=True) for one in (x, y))
+    x, y = (
+        one / np.where(one.any(-1, keepdims=True), one.std(axis=-1, keepdims=True), 1.0) for one in (x, y)
+    )
+    total = weights.sum(axis=1, keepdims=True)
+
+    def means(columns: Floats) -> Floats:
+        mean: Floats = weights @ np.atleast_2d(columns).T / total
+        return mean
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean_x, mean_y = means(x), means(y)
+        variance_x, variance_y = means(x * x) - mean_x**2, means(y * y) - mean_y**2
+        constant = (variance_x < 1e-12) | (variance_y < 1e-12)  # of variances that are 1 over all pairs
+        correlation = (means(x * y) - mean_x * mean_y) / np.sqrt(
+            np.where(constant, np.nan, variance_x * variance_y)
+        )
+    return np.clip(correlation, -1.0, 1.0)
+
+
+def spearmans(x: Floats, y: Floats, weights: Floats) -> Floats:
+    """(block, S) Spearman correlations of each x (S, P) with y (P,); weights (block, P). NaN if a side is constant."""
+    middle = (weights.sum(axis=1, keepdims=True) + 1) / 2  # the mean of the ranks
+    ranks_y = weighted_ranks(y, weights) - middle
+    weighted_y = weights * ranks_y
+    variance_y = (weighted_y * ranks_y).sum(axis=1)
+    found = np.empty((len(weights), len(x)))
+    for place, one in enumerate(x):
+        ranks_x = weighted_ranks(one, weights) - middle
+        variance_x = np.einsum("bp,bp,bp->b", weights, ranks_x, ranks_x)
+        with np.errstate(invalid="ignore"):
+            found[:, place] = np.einsum("bp,bp->b", weighted_y, ranks_x) / np.sqrt(variance_x * variance_y)
+    return found
+
+
 def weighted_ranks(x: Floats, weights: Floats) -> Floats:
     """(block, P) ranks of x (P,) if element p occurs weights[:, p] times; equal values share a mean rank."""
     order = np.argsort(x, kind="stable")
     ordered = x[order]
-    opens = np.concatenate([[True], ordered[1:] != ordered[:-1]])  # where a run of equal values begins
-    run = np.cumsum(opens) - 1
-    sizes = np.add.reduceat(weights[:, order], np.flatnonzero(opens), axis=1)
-    middle = np.cumsum(sizes, axis=1) - sizes / 2 + 0.5
-    ranks = np.empty_like(weights)
-    ranks[:, order] = middle[:, run]
+    closes = np.append(ordered[1:] != ordered[:-1], True)  # where a run of equal values ends
+    ends = np.flatnonzero(closes)
+    run = np.empty(len(x), dtype=np.int64)
+    run[order] = np.cumsum(closes) - closes
+    sizes = np.take(weights, order, axis=1)
+    reached = np.cumsum(sizes, axis=1)
+    if len(ends) < len(x):
+        reached = np.take(reached, ends, axis=1)
+        sizes = np.diff(reached, axis=1, prepend=0.0)
+    ranks: Floats = np.take(reached - sizes / 2 + 0.5, run, axis=1)
     return ranks
+
+
+def weighted_spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
+    """(block,) Spearman correlations of x and y (P,) with weights (block, P); NaN where a side is constant."""
+    return weighted_pearson(weighted_ranks(x, weights), weighted_ranks(y, weights), weights)
 
 
 def correlations(
@@ -78,12 +127,12 @@ def correlations(
         return weighted_pearson(predicted, gold, weights(counts))
 
     def spearman(counts: Floats) -> Floats:
-        drawn = weights(counts)
-        return weighted_pearson(weighted_ranks(predicted, drawn), weighted_ranks(gold, drawn), drawn)
+        return weighted_spearman(predicted, gold, weights(counts))
 
     pairs = len(gold)
     statistics = {"pearson": (pearson, pairs), "spearman": (spearman, pairs)}
-    return bootstrap_measures(statistics, units, samples, seed, width=pairs)
+    unit = "pairs" if members is None else "texts"
+    return bootstrap_measures(statistics, units, samples, seed, pairs, unit)
 
 
 def part_correlations(
@@ -114,14 +163,7 @@ def part_correlations(
         return np.stack([weighted_pearson(predicted[own], gold[own], counts[:, own]) for own in members], 1)
 
     def spearman(counts: Floats) -> Floats:
-        drawn = [counts[:, own] for own in members]
-        ranks = [
-            (weighted_ranks(predicted[own], weights), weighted_ranks(gold[own], weights))
-            for own, weights in zip(members, drawn, strict=True)
-        ]
-        return np.stack(
-            [weighted_pearson(*both, weights) for both, weights in zip(ranks, drawn, strict=True)], 1
-        )
+        return np.stack([weighted_spearman(predicted[own], gold[own], counts[:, own]) for own in members], 1)
 
     pairs = len(gold)
     statistics: dict[str, tuple[Statistic, int]] = {
@@ -130,7 +172,7 @@ def part_correlations(
         "spearman-mean": (lambda counts: spearman(counts).mean(axis=1), pairs),
         "spearman-weighted": (lambda counts: spearman(counts) @ shares, pairs),
     }
-    return bootstrap_measures(statistics, pairs, samples, seed, width=pairs)
+    return bootstrap_measures(statistics, pairs, samples, seed, pairs, "pairs")
 
 
 def cosines(left: Floats, right: Floats) -> Floats:

@@ -53,25 +53,37 @@ def paired_difference(
     >>> round(found.value, 3), found.units, found.unit, found.p < 0.05
     (0.417, 12, 'texts', True)
     """
+
+    def figures(counts: Floats) -> Floats:
+        return np.stack([statistic(counts) for statistic in (*ours, *theirs)])
+
+    found = replicates_of(figures, units, samples, seed, width)
+    return difference_of(found[: len(ours)], found[len(ours) :], units, n=n, unit=unit, seed=seed)
+
+
+def replicates_of(figures: Statistic, units: int, samples: int, seed: int, width: int = 0) -> Floats:
+    """(S, 1 + samples) S figures of the data, then of the same resamples; of the data alone if these are too few.
+
+    Args:
+        figures: counts (block, units) -> (S, block).
+        units, samples, seed, width: see :func:`paired_difference`.
+    """
+    blocks = [figures(np.ones((1, units)))]
+    if units >= intervals.LEAST_UNITS and samples >= intervals.LEAST_DRAWS:
+        blocks += map(figures, intervals.resample_counts(units, samples, seed, width))
+    return np.concatenate(blocks, axis=1)
+
+
+def difference_of(ours: Floats, theirs: Floats, units: int, *, n: int, unit: str, seed: int) -> Measure:
+    """See :func:`paired_difference`; ours and theirs are what :func:`replicates_of` made of the same resamples."""
     trainings = max(len(ours), len(theirs))
     if not {len(ours), len(theirs)} <= {1, trainings}:
         raise ValueError(f"{len(ours)} trainings minus {len(theirs)}")
-    pairs = list(zip([*ours] * (trainings // len(ours)), [*theirs] * (trainings // len(theirs)), strict=True))
-
-    def differences(counts: Floats) -> Floats:
-        return np.stack([first(counts) - second(counts) for first, second in pairs])
-
-    of_trainings = differences(np.ones((1, units)))[:, 0]
-    value = float(of_trainings.mean())
-    if min(units / intervals.LEAST_UNITS, samples / intervals.LEAST_DRAWS) < 1:
+    differences = ours - theirs
+    value, replicates = float(differences[:, 0].mean()), differences[:, 1:].mean(axis=0)
+    if not len(replicates):
         return Measure(value, n)
-    replicates = np.concatenate(
-        [
-            differences(counts).mean(axis=0)
-            for counts in intervals.resample_counts(units, samples, seed, width)
-        ]
-    )
-    replicates += spread_of_trainings(of_trainings, samples, seed)
+    replicates += spread_of_trainings(differences[:, 0], len(replicates), seed)
     found = with_bounds(value, n, percentile_interval(replicates, units), units, unit)
     return dataclasses.replace(found, p=two_sided_p(replicates, units))
 

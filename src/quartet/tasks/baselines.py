@@ -26,7 +26,7 @@ from quartet.tasks.classification.data import LabelledText
 from quartet.tasks.classification.metrics import FitPredict, judge
 from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.glue.data import TASKS, GlueExample, GlueSet, GlueTask
-from quartet.tasks.glue.metrics import glue_measures, gold_of
+from quartet.tasks.glue.metrics import glue_measures, gold_of, keep_outcomes
 from quartet.tasks.nli import metrics as nli
 from quartet.tasks.nli.data import NliPair
 from quartet.tasks.perplexity.held_out import held_out_sentences
@@ -34,8 +34,9 @@ from quartet.tasks.questions import QuestionSet
 from quartet.tasks.race.data import LETTERS, ChoiceQuestion
 from quartet.tasks.race.metrics import ChosenOptions, add_rows
 from quartet.tasks.rerank.metrics import JudgedSplit, add_choice
+from quartet.tasks.squad import metrics as squad
 from quartet.tasks.squad.data import SpanQuestion
-from quartet.tasks.squad.metrics import SpanPrediction, squad_measures
+from quartet.tasks.squad.metrics import SpanPrediction
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import UNKNOWN_ID
 
@@ -192,6 +193,7 @@ def glue_baselines(run: Evaluation, dataset: str, examples: GlueSet) -> None:
                 gold, predicted = gold_of(task, part), glue_predictions(name, task, examples.train, part)
                 measures = glue_measures(task, gold, predicted, run.samples, run.seed)
                 run.add(measures, system, dataset, split, "glue")
+                keep_outcomes(run, measures.keys(), gold, predicted, system, dataset, split)
 
 
 # ---------------------------------------------------------------------- entailment
@@ -284,6 +286,5 @@ def squad_baselines(run: Evaluation, sets: Iterable[QuestionSet[SpanQuestion]], 
             if not all(question.answers for question in questions):
                 systems["no-answer"] = no_answers(questions)
             for name, predictions in systems.items():
-                measures = squad_measures(questions, predictions, run.samples, run.seed)
-                kept = {metric: measure for metric, measure in measures.items() if metric in SQUAD_METRICS}
-                run.add(kept, EvaluatedSystem(name, "cpu", "trained on nothing"), data.name, split, "squad")
+                system = EvaluatedSystem(name, "cpu", "trained on nothing")
+                squad.add_rows(run, system, data.name, split, questions, predictions, SQUAD_METRICS)

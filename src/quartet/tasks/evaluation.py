@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from quartet.results import EvaluatedSystem, Measure, Result
+from quartet.statistics.outcomes import Outcomes
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +50,7 @@ class Evaluation:
         samples: resamplings behind each interval.
         seed: of what is resampled for systems without a seed, and of what all systems share, such as folds.
         rows: what was found so far.
+        outcomes: what the systems made of each item.
     """
 
     def __init__(self, experiment: str, table: str, *, samples: int, seed: int) -> None:
@@ -54,6 +59,7 @@ class Evaluation:
         self.samples = samples
         self.seed = seed
         self.rows: list[Result] = []
+        self.outcomes: list[Outcomes] = []
 
     def seed_of(self, system: EvaluatedSystem) -> int:
         """The seed of what is resampled for a system: that of its training, where it has one."""
@@ -72,6 +78,40 @@ class Evaluation:
             measures, experiment=self.experiment, table=table or self.table, dataset=dataset, split=split
         )
 
+    def keep(
+        self,
+        metrics: tuple[str, ...],
+        values: Sequence[float] | NDArray[Any],
+        system: EvaluatedSystem,
+        dataset: str,
+        split: str = "test",
+        table: str | None = None,
+        *,
+        unit: str,
+        units: Sequence[Sequence[int] | NDArray[Any]] = (),
+        **columns: Sequence[float] | NDArray[Any],
+    ) -> None:
+        """Keep what a system made of each item, from which its differences to other systems are computed.
+
+        Args:
+            values, unit, units, columns: see :class:`quartet.statistics.outcomes.Outcomes`.
+        """
+        self.outcomes.append(
+            Outcomes(
+                table=table or self.table,
+                dataset=dataset,
+                split=split,
+                model=system.model,
+                reading=system.reading,
+                seed=system.seed,
+                metrics=metrics,
+                values=_plain(np.asarray(values, dtype=np.float64)),
+                unit=unit,
+                units=tuple(map(_plain, units)),
+                **{name: _plain(column) for name, column in columns.items()},
+            )
+        )
+
     def say(self, line: str) -> None:
         """Report one line on what was done."""
         logger.info(line)
@@ -86,3 +126,8 @@ class Evaluation:
             for item in items:
                 yield item
                 shown.advance()
+
+
+def _plain(column: Sequence[float] | NDArray[Any]) -> tuple[Any, ...]:
+    """Numbers of Python's."""
+    return tuple(np.asarray(column).tolist())

@@ -21,7 +21,7 @@ from quartet.errors import InputError
 from quartet.results import EvaluatedSystem, Measure
 from quartet.scoring.engine import TextScorer, score_all
 from quartet.scoring.unknown import unknown_in
-from quartet.statistics.intervals import Floats, percentile_interval, wilson
+from quartet.statistics.intervals import Floats, Ints, percentile_interval, wilson, with_bounds
 from quartet.tasks.blimp.data import MinimalPair
 from quartet.tasks.evaluation import Evaluation
 
@@ -53,7 +53,11 @@ def evaluate(
         good, bad = values[: len(pairs)], values[len(pairs) :]
         for reading, mean in (("", False), ("mean", True)):
             read = dataclasses.replace(system, reading=reading)
-            found = blimp_measures(pairs, choices(good, bad, mean), run.samples, run.seed_of(system))
+            chosen = choices(good, bad, mean)
+            found = blimp_measures(pairs, chosen, run.samples, run.seed_of(system))
+            run.keep(
+                ("accuracy",), chosen.right_P, read, dataset, parts=paradigm_of_each(pairs), unit="pairs"
+            )
             for part, measures in found.items():
                 if not mean or not part or part.startswith("field/"):
                     run.add(measures, read, f"{dataset}/{part}" if part else dataset)
@@ -142,16 +146,16 @@ def blimp_measures(
     if len(pairs) != len(chosen.right_P) or not pairs:
         raise ValueError(f"{len(pairs)} pairs and {len(chosen.right_P)} choices")
     names = sorted({pair.paradigm for pair in pairs})
-    number = {name: index for index, name in enumerate(names)}
-    owners_P = np.array([number[pair.paradigm] for pair in pairs])
+    owners_P = paradigm_of_each(pairs)
     sizes_K = np.bincount(owners_P)
     hits_K = np.bincount(owners_P, weights=chosen.right_P).astype(np.int64)
     # resampling n outcomes of which a share p is right gives Binomial(n, p) right ones
     drawn_SK = np.random.default_rng(seed).binomial(sizes_K, hits_K / sizes_K, size=(samples, len(names)))
 
     def measure(value: Callable[[NDArray[np.int64]], Floats], kept_K: NDArray[np.bool_]) -> Measure:
-        low, high = percentile_interval(value(drawn_SK), int(sizes_K[kept_K].min()))
-        return Measure(float(value(hits_K[None])[0]), int(sizes_K[kept_K].sum()), low, high)
+        units, n = int(sizes_K[kept_K].min()), int(sizes_K[kept_K].sum())
+        bounds = percentile_interval(value(drawn_SK), units)
+        return with_bounds(float(value(hits_K[None])[0]), n, bounds, units, "pairs")
 
     def macro(kept_K: NDArray[np.bool_]) -> Measure:
         return measure(lambda hits_SK: (hits_SK / sizes_K)[:, kept_K].mean(axis=1), kept_K)
@@ -169,6 +173,11 @@ def blimp_measures(
     for part, members in _groups(pairs):
         found[part] = {"accuracy": macro(np.array([name in members for name in names]))}
     return found
+
+
+def paradigm_of_each(pairs: Sequence[MinimalPair]) -> Ints:
+    """(P,) the number of each pair's paradigm, in the order of their names."""
+    return np.unique([pair.paradigm for pair in pairs], return_inverse=True)[1]
 
 
 def _groups(pairs: Sequence[MinimalPair]) -> Iterator[tuple[str, set[str]]]:

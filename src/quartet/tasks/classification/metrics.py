@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quartet.errors import InputError
 from quartet.results import EvaluatedSystem, Measure
-from quartet.statistics.intervals import Floats, bootstrap_measure, wilson
+from quartet.statistics.agreement import weighted_f1
+from quartet.statistics.intervals import bootstrap_measure, wilson
 from quartet.tasks.classification.data import LabelledText
 from quartet.tasks.evaluation import Evaluation
 
@@ -33,20 +35,15 @@ def classification_measures(
     """
     if len(gold) != len(predicted) or positive not in gold:
         raise ValueError(f"{len(gold)} labels, {len(predicted)} predictions, positive label {positive!r}")
-    right = np.array([a == b for a, b in zip(gold, predicted, strict=True)])
-    is_gold = np.array([label == positive for label in gold])
-    is_predicted = np.array([label == positive for label in predicted])
-    hits = (is_gold & is_predicted).astype(np.float64)
-    both = is_gold.astype(np.float64) + is_predicted
-
-    def f1(counts: Floats) -> Floats:
-        total = counts @ both
-        value: Floats = 2 * (counts @ hits) / np.where(total > 0, total, 1.0)
-        return value
-
+    right = sum(a == b for a, b in zip(gold, predicted, strict=True))
+    said, told = (
+        np.array([label == positive for label in each], dtype=np.float64) for each in (predicted, gold)
+    )
     return {
-        "accuracy": wilson(int(right.sum()), len(gold)),
-        "f1": bootstrap_measure(f1, len(gold), len(gold), samples, seed),
+        "accuracy": wilson(right, len(gold)),
+        "f1": bootstrap_measure(
+            partial(weighted_f1, said, told), len(gold), len(gold), samples, seed, "texts"
+        ),
     }
 
 
@@ -115,4 +112,6 @@ def judge(
     predicted = cross_validate(examples, fit_predict, folds, run.seed)
     measures = classification_measures(gold, predicted, max(gold), run.samples, run.seed_of(system))
     run.add(measures, system, dataset, "cross-validation", "classification")
+    right = [a == b for a, b in zip(gold, predicted, strict=True)]
+    run.keep(("accuracy",), right, system, dataset, "cross-validation", "classification", unit="texts")
     run.say(f"{system.name} on {dataset}: accuracy {100 * measures['accuracy'].value:.1f} %")

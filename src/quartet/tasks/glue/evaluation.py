@@ -11,7 +11,14 @@ from quartet.results import EvaluatedSystem, Measure
 from quartet.scoring.language_model import LanguageModel
 from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.glue.data import TASKS, GlueSet
-from quartet.tasks.glue.metrics import file_name, glue_measures, gold_of, values, write_predictions
+from quartet.tasks.glue.metrics import (
+    file_name,
+    glue_measures,
+    gold_of,
+    keep_outcomes,
+    values,
+    write_predictions,
+)
 from quartet.tasks.glue.search import GridSearchResult, fingerprint, search
 from quartet.training.tuned_weights import KeptTunings
 
@@ -56,8 +63,10 @@ def add_rows(
         if not part[0].labelled:
             continue
         gold = gold_of(task, part)
-        at_seeds = [values(task, gold, predicted[split]) for predicted in found.predictions.values()]
-        measures = glue_measures(task, gold, found.predictions[found.middle][split], run.samples, model.seed)
+        at_seeds = [values(task, gold, tuned[split]) for tuned in found.predictions.values()]
+        predicted = found.predictions[found.middle][split]
+        measures = glue_measures(task, gold, predicted, run.samples, model.seed)
+        keep_outcomes(run, measures.keys(), gold, predicted, system, dataset, split)
         for metric, measure in measures.items():
             run.say(f"{model.name} on {dataset} {split}: {metric} {100 * measure.value:.1f}")
         if len(at_seeds) > 1:

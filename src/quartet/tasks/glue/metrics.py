@@ -6,15 +6,18 @@ Predictions are numbers: the index of a label in the task's `labels`, or STS-B's
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from quartet.files import atomic_path
-from quartet.results import Measure
+from quartet.results import EvaluatedSystem, Measure
+from quartet.statistics.agreement import weighted_f1, weighted_matthews
 from quartet.statistics.correlation import correlations
 from quartet.statistics.intervals import Floats, Statistic, bootstrap_measures, wilson
+from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.glue.data import HIGHEST, LOWEST, TASKS, GlueExample, GlueTask
 
 
@@ -79,10 +82,31 @@ def glue_measures(
     found = {metric: value for metric, value in values(task, gold, predicted).items() if np.isfinite(value)}
     if task.regression:
         return correlations(predicted, gold, samples, seed) if found and n > 1 else {}
-    intervals = _bootstrapped(gold, predicted, [name for name in found if name != "accuracy"], samples, seed)
+    functions = {"f1": weighted_f1, "matthews": weighted_matthews}
+    statistics: dict[str, tuple[Statistic, int]] = {
+        metric: (partial(functions[metric], predicted, gold), n) for metric in found if metric in functions
+    }
+    intervals = bootstrap_measures(statistics, n, samples, seed, unit="examples") if statistics else {}
     if "accuracy" in found:
         intervals["accuracy"] = wilson(int((gold == predicted).sum()), n)
     return {metric: intervals[metric] for metric in found}
+
+
+def keep_outcomes(
+    run: Evaluation,
+    metrics: Collection[str],
+    gold: Floats,
+    predicted: Floats,
+    system: EvaluatedSystem,
+    dataset: str,
+    split: str,
+) -> None:
+    """Keep what a system made of each example, for the metrics that it has."""
+    agreements = tuple(metric for metric in metrics if metric != "accuracy")
+    if agreements:
+        run.keep(agreements, predicted, system, dataset, split, "glue", gold=gold, unit="examples")
+    if "accuracy" in metrics:
+        run.keep(("accuracy",), gold == predicted, system, dataset, split, "glue", unit="examples")
 
 
 def _correlation(metric: str, gold: Floats, predicted: Floats) -> float:
@@ -93,40 +117,6 @@ def _correlation(metric: str, gold: Floats, predicted: Floats) -> float:
     with warnings.catch_warnings():  # scipy warns of a constant side, whose correlation is NaN
         warnings.simplefilter("ignore")
         return float({"pearson": pearsonr, "spearman": spearmanr}[metric](gold, predicted).statistic)
-
-
-def _bootstrapped(
-    gold: Floats, predicted: Floats, metrics: Sequence[str], samples: int, seed: int
-) -> dict[str, Measure]:
-    """F1 and Matthews' correlation of two labels, 0 and 1, from how often each pair of them occurs."""
-    if not metrics:
-        return {}
-    right, wrong = gold == predicted, gold != predicted
-    kinds = {"tp": right & (gold == 1), "tn": right & (gold == 0), "fp": wrong & (gold == 0)}
-    kinds["fn"] = wrong & (gold == 1)
-    indicators = {name: kind.astype(np.float64) for name, kind in kinds.items()}
-
-    def tally(counts: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        tp, tn, fp, fn = (counts @ indicators[name] for name in ("tp", "tn", "fp", "fn"))
-        return tp, tn, fp, fn
-
-    def f1(counts: Floats) -> Floats:
-        tp, _, fp, fn = tally(counts)
-        return _ratio(2 * tp, 2 * tp + fp + fn)
-
-    def matthews(counts: Floats) -> Floats:
-        tp, tn, fp, fn = tally(counts)
-        return _ratio(tp * tn - fp * fn, np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)))
-
-    known: dict[str, Statistic] = {"f1": f1, "matthews": matthews}
-    statistics = {metric: (known[metric], len(gold)) for metric in metrics}
-    return bootstrap_measures(statistics, len(gold), samples, seed)
-
-
-def _ratio(above: Floats, below: Floats) -> Floats:
-    """0 where there is nothing to divide by, as scikit-learn has it."""
-    ratio: Floats = np.where(below > 0, above / np.where(below > 0, below, 1.0), 0.0)
-    return ratio
 
 
 #: The files that are not called after their task: MNLI has three test sets.

@@ -87,8 +87,10 @@ def judge_vectors(
             spearman = correlations(predicted, one.pairs.gold, run.samples, seed)["spearman"]
         cosines[one.dataset] = (predicted, one.pairs.gold)
         run.add({"spearman": spearman}, system, one.dataset, one.split, sts.TABLE)
+        sts.keep_cosines(run, ("spearman",), predicted, system, one)
         run.say(f"{system.name} on {one.dataset}: Spearman {spearman.value:.3f}")
     if set(SEVEN) <= set(cosines):
         predicted_each, gold_each = zip(*(cosines[name] for name in SEVEN), strict=True)
         mean = mean_over_sets(predicted_each, gold_each, run.samples, seed)["spearman-mean"]
         run.add({"spearman-mean": mean}, system, AVERAGE, table=sts.TABLE)
+        sts.keep_mean_over_sets(run, ("spearman-mean",), predicted_each, gold_each, system, AVERAGE)

@@ -13,7 +13,7 @@ import numpy as np
 from quartet.config.finetuning import NliSettings
 from quartet.errors import InputError
 from quartet.results import EvaluatedSystem, Measure
-from quartet.statistics.intervals import bootstrap_ratio
+from quartet.statistics.intervals import Floats, Ints, bootstrap_ratio
 from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.nli.data import LABELS, TWO_LABELS, NliPair
 
@@ -37,14 +37,19 @@ def accuracy(pairs: Sequence[NliPair], predicted: Sequence[str], samples: int, s
     Raises:
         ValueError: the numbers differ, or there are no pairs.
     """
+    right, owners = right_labels(pairs, predicted)
+    hits, sizes = np.bincount(owners, weights=right), np.bincount(owners).astype(np.float64)
+    return bootstrap_ratio(hits, sizes, len(pairs), samples, seed, "premises")
+
+
+def right_labels(pairs: Sequence[NliPair], predicted: Sequence[str]) -> tuple[Floats, Ints]:
+    """(P,) 1 where a pair's label is right, else 0; (P,) the number of its premise. See :func:`accuracy`."""
     if len(pairs) != len(predicted) or not pairs:
         raise ValueError(f"{len(pairs)} pairs and {len(predicted)} predictions")
     two = any(pair.label not in LABELS for pair in pairs)
     said = [as_two(label) for label in predicted] if two else list(predicted)
     right = np.array([pair.label == label for pair, label in zip(pairs, said, strict=True)], dtype=np.float64)
-    _, owners = np.unique([pair.premise for pair in pairs], return_inverse=True)
-    hits, sizes = np.bincount(owners, weights=right), np.bincount(owners).astype(np.float64)
-    return bootstrap_ratio(hits, sizes, len(pairs), samples, seed)
+    return right, np.unique([pair.premise for pair in pairs], return_inverse=True)[1]
 
 
 def as_two(label: str) -> str:
@@ -127,4 +132,6 @@ def judge(
     """
     found = accuracy(pairs, labels, run.samples, run.seed_of(system))
     run.add({"accuracy": found}, system, dataset, split, TABLE)
+    right, premises = right_labels(pairs, labels)
+    run.keep(("accuracy",), right, system, dataset, split, TABLE, unit="premises", units=(premises,))
     run.say(f"{system.name} on {dataset} {split}: accuracy {100 * found.value:.1f} %")

@@ -13,7 +13,7 @@ import numpy as np
 
 from quartet.files import write_json
 from quartet.results import EvaluatedSystem, Measure
-from quartet.statistics.intervals import bootstrap_ratio
+from quartet.statistics.intervals import Floats, Ints, bootstrap_ratio
 from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.race.data import LETTERS, LEVELS, ChoiceQuestion
 
@@ -29,31 +29,33 @@ def race_measures(
     Raises:
         ValueError: the numbers differ, or there are no questions.
     """
+    measures = {}
+    for part, (right, passages) in right_options(questions, chosen).items():
+        hits, sizes = np.bincount(passages, weights=right), np.bincount(passages).astype(np.float64)
+        measures[part] = bootstrap_ratio(hits, sizes, len(right), samples, seed, "passages")
+    return measures
+
+
+def right_options(
+    questions: Sequence[ChoiceQuestion], chosen: Sequence[int]
+) -> dict[str, tuple[Floats, Ints]]:
+    """By part, (n,) 1 where the option of a question is right, else 0, and (n,) the number of its passage.
+
+    See :func:`race_measures`.
+    """
     if len(questions) != len(chosen) or not questions:
         raise ValueError(f"{len(questions)} questions, {len(chosen)} choices")
-    right = np.array([question.answer == one for question, one in zip(questions, chosen, strict=True)])
-    parts = {"all": np.ones(len(questions), dtype=bool)}
-    for level in LEVELS:
-        of_level = np.array([question.level == level for question in questions])
-        if of_level.any():
-            parts[level] = of_level
-    return {part: _accuracy(questions, right, of, samples, seed) for part, of in parts.items()}
-
-
-def _accuracy(
-    questions: Sequence[ChoiceQuestion], right: np.ndarray, of: np.ndarray, samples: int, seed: int
-) -> Measure:
-    numbers: dict[str, int] = {}
-    units = np.array(
-        [
-            numbers.setdefault(question.article_id, len(numbers))
-            for question, kept in zip(questions, of, strict=True)
-            if kept
+    found = {}
+    for part in ("all", *LEVELS):
+        own = [
+            (one, option) for one, option in zip(questions, chosen, strict=True) if part in ("all", one.level)
         ]
-    )
-    sums = np.bincount(units, weights=right[of].astype(np.float64))
-    counts = np.bincount(units).astype(np.float64)
-    return bootstrap_ratio(sums, counts, int(of.sum()), samples, seed)
+        numbers: dict[str, int] = {}
+        passages = [numbers.setdefault(one.article_id, len(numbers)) for one, _ in own]
+        right = [float(one.answer == option) for one, option in own]
+        if own:
+            found[part] = np.array(right), np.array(passages)
+    return found
 
 
 @dataclass(frozen=True)
@@ -74,11 +76,15 @@ class ChosenOptions:
 def add_rows(run: Evaluation, system: EvaluatedSystem, dataset: str, chosen: ChosenOptions) -> None:
     """Add the rows of a system on one split: the set is <dataset>, its levels <dataset>-middle and <dataset>-high."""
     measures = race_measures(chosen.questions, chosen.options, run.samples, run.seed_of(system))
+    outcomes = right_options(chosen.questions, chosen.options)
     for part, measure in measures.items():
+        name = dataset if part == "all" else f"{dataset}-{part}"
         found = {"accuracy": measure}
         if part == "all" and chosen.read is not None:
             found["passage-read"] = Measure(chosen.read, len(chosen.questions))
-        run.add(found, system, dataset if part == "all" else f"{dataset}-{part}", chosen.split, "race")
+        run.add(found, system, name, chosen.split, "race")
+        right, passages = outcomes[part]
+        run.keep(("accuracy",), right, system, name, chosen.split, "race", unit="passages", units=(passages,))
     run.say(f"{system.name} on {dataset} {chosen.split}: accuracy {100 * measures['all'].value:.1f} %")
 
 

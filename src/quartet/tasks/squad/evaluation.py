@@ -11,7 +11,7 @@ from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.questions import QuestionSet, file_stem, readings
 from quartet.tasks.squad import tuning
 from quartet.tasks.squad.data import SpanQuestion
-from quartet.tasks.squad.metrics import SpanPrediction, squad_measures, write_predictions
+from quartet.tasks.squad.metrics import SpanPrediction, add_rows, write_predictions
 from quartet.tasks.squad.tuning import SpanModel, SpanReading, answer, question_windows
 from quartet.text.segmenter import Segmenter
 from quartet.training.tuned_weights import KeptTunings, tuning_name
@@ -39,11 +39,9 @@ def evaluate(
         system = EvaluatedSystem(model.name, model.device, scale, model.seed, reading)
         predicted = tune_and_answer(run, model, data, settings, segmenter, positions, kept)
         for split, questions in data.judged.items():
-            measures = squad_measures(questions, predicted[split], run.samples, model.seed)
-            run.add(measures, system, data.name, split)
+            add_rows(run, system, data.name, split, questions, predicted[split])
             stem = file_stem(data, split, reading, model.seed)
             write_predictions(folder, stem, predicted[split], version_2=data.format == "squad2")
-            run.say(f"{system.name} on {data.name} {split}: F1 {100 * measures['f1'].value:.1f} %")
 
 
 def tune_and_answer(

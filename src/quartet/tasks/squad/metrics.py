@@ -18,11 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quartet.files import write_json
-from quartet.results import Measure
-from quartet.statistics.intervals import Floats, Statistic, bootstrap_measures
+from quartet.results import EvaluatedSystem, Measure
+from quartet.statistics.intervals import Floats, Ints, Statistic, bootstrap_measures
+from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.squad.data import SpanQuestion
+
+TABLE = "squad"
 
 
 @dataclass(frozen=True)
@@ -92,36 +96,84 @@ def squad_measures(
     Raises:
         ValueError: the predictions are of other questions, or there are none.
     """
+    return span_scores(questions, predictions).measures(samples, seed)
+
+
+@dataclass(frozen=True)
+class SpanScores:
+    """How good the predictions of n questions are; each pair of columns has the exact match and F1.
+
+    Attributes:
+        contexts: (n,) the number of each question's context.
+        has: (n,) whether the question has an answer.
+        odds: (n,) see :class:`SpanPrediction`.
+        answered: of the best answers.
+        blank: of empty predictions; None where every question has an answer.
+        at_zero: of the predictions at threshold 0; where every question has an answer, of the best answers.
+    """
+
+    contexts: Ints
+    has: NDArray[np.bool_]
+    odds: Floats
+    answered: tuple[Floats, Floats]
+    blank: tuple[Floats, Floats] | None
+    at_zero: tuple[Floats, Floats]
+
+    def measures(self, samples: int, seed: int) -> dict[str, Measure]:
+        """See :func:`squad_measures`."""
+        n, units = len(self.has), self.contexts
+        every = np.ones(n, dtype=bool)
+        statistics: dict[str, tuple[Statistic, int]] = {}
+        for place, metric in enumerate(("em", "f1")):
+            at_zero = self.at_zero[place]
+            statistics[metric] = _mean(at_zero, every, units)
+            if self.blank is None:
+                continue
+            if self.has.any():
+                statistics[f"{metric}-hasans"] = _mean(at_zero, self.has, units)
+            if metric == "em":
+                statistics["noans"] = _mean(at_zero, ~self.has, units)
+            best = _Threshold(self.odds, self.answered[place], self.blank[place], units)
+            statistics[f"{metric}-best"] = (best.value, n)
+            statistics[f"{metric}-threshold"] = (best.chosen, n)
+        return bootstrap_measures(statistics, int(units.max()) + 1, samples, seed, n, "contexts")
+
+
+def span_scores(questions: Sequence[SpanQuestion], predictions: Sequence[SpanPrediction]) -> SpanScores:
+    """See :func:`squad_measures`, which says what it raises."""
     if [question.id for question in questions] != [prediction.id for prediction in predictions]:
         raise ValueError("the predictions are not of these questions")
-    units = _contexts(questions)
     has = np.array([bool(question.answers) for question in questions])
-    every = np.ones(len(questions), dtype=bool)
     odds = np.array([prediction.odds for prediction in predictions])
     answered = exact_match_and_f1(questions, [prediction.best for prediction in predictions], not has.all())
-    if has.all():
-        at_zero, blank = answered, None
-    else:
-        blank = exact_match_and_f1(questions, [""] * len(questions), version_2=True)
-        at_zero = tuple(  # type: ignore[assignment]
-            np.where(odds > 0, empty, full) for empty, full in zip(blank, answered, strict=True)
-        )
-    statistics: dict[str, tuple[Statistic, int]] = {}
-    for place, metric in enumerate(("em", "f1")):
-        statistics[metric] = _mean(at_zero[place], every, units)
-        if blank is None:
-            continue
-        if has.any():
-            statistics[f"{metric}-hasans"] = _mean(at_zero[place], has, units)
-        if metric == "em":
-            statistics["noans"] = _mean(at_zero[place], ~has, units)
-        best = _Threshold(odds, answered[place], blank[place], units)
-        statistics[f"{metric}-best"] = (best.value, len(questions))
-        statistics[f"{metric}-threshold"] = (best.chosen, len(questions))
-    return bootstrap_measures(statistics, int(units.max()) + 1, samples, seed, width=len(questions))
+    blank = None if has.all() else exact_match_and_f1(questions, [""] * len(questions), version_2=True)
+    at_zero = answered
+    if blank is not None:
+        em, f1 = (np.where(odds > 0, empty, full) for empty, full in zip(blank, answered, strict=True))
+        at_zero = em, f1
+    return SpanScores(_contexts(questions), has, odds, answered, blank, at_zero)
 
 
-def _contexts(questions: Sequence[SpanQuestion]) -> np.ndarray:
+def add_rows(
+    run: Evaluation,
+    system: EvaluatedSystem,
+    dataset: str,
+    split: str,
+    questions: Sequence[SpanQuestion],
+    predictions: Sequence[SpanPrediction],
+    metrics: Sequence[str] | None = None,
+) -> None:
+    """Add the rows of a system on one split, of all metrics or some."""
+    scores = span_scores(questions, predictions)
+    measures = scores.measures(run.samples, run.seed_of(system))
+    kept = {metric: measure for metric, measure in measures.items() if metrics is None or metric in metrics}
+    run.add(kept, system, dataset, split, TABLE)
+    for metric, values in zip(("em", "f1"), scores.at_zero, strict=True):
+        run.keep((metric,), values, system, dataset, split, TABLE, unit="contexts", units=(scores.contexts,))
+    run.say(f"{system.name} on {dataset} {split}: F1 {100 * measures['f1'].value:.1f} %")
+
+
+def _contexts(questions: Sequence[SpanQuestion]) -> Ints:
     """(n,) the number of each question's context."""
     numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(question.context, len(numbers)) for question in questions])

@@ -18,7 +18,13 @@ from quartet.results import INTACT, EvaluatedSystem, system_name
 from quartet.statistics.intervals import Floats
 from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.sts.data import FORMATS, ScoredPair, SimilaritySet
-from quartet.tasks.sts.metrics import cosine_measures, mean_over_sets, similarities, similarity_set
+from quartet.tasks.sts.metrics import (
+    cosine_measures,
+    mean_over_sets,
+    set_of_each,
+    similarities,
+    similarity_set,
+)
 
 if TYPE_CHECKING:  # word vectors are read without PyTorch
     from quartet.export.scorer import ExportedLM
@@ -113,12 +119,46 @@ def judge(
         with naming(system, one):
             measures = cosine_measures(one.pairs, predicted, run.samples, seed)
         run.add(measures, system, one.dataset, one.split, TABLE)
+        keep_cosines(run, ("pearson",), predicted, system, one)
         if one.year:
             years.append((predicted, one.pairs.gold))
         run.say(f"{system.name} on {one.dataset} {one.split}: Pearson {measures['pearson'].value:.3f}")
     if len(years) > 1:
         predicted_each, gold_each = zip(*years, strict=True)
         run.add(mean_over_sets(predicted_each, gold_each, run.samples, seed), system, YEARS, table=TABLE)
+        keep_mean_over_sets(run, ("pearson-mean",), predicted_each, gold_each, system, YEARS)
+
+
+def keep_cosines(
+    run: Evaluation, metrics: tuple[str, ...], predicted: Floats, system: EvaluatedSystem, one: JudgedSet
+) -> None:
+    """Keep a system's cosines (P,) of a set."""
+    pairs = one.pairs
+    unit, units = ("texts", (pairs.first, pairs.second)) if pairs.shared else ("pairs", ())
+    run.keep(
+        metrics, predicted, system, one.dataset, one.split, TABLE, gold=pairs.gold, unit=unit, units=units
+    )
+
+
+def keep_mean_over_sets(
+    run: Evaluation,
+    metrics: tuple[str, ...],
+    predicted: Sequence[Floats],
+    gold: Sequence[Floats],
+    system: EvaluatedSystem,
+    dataset: str,
+) -> None:
+    """Keep a system's cosines of several sets, whose mean is a figure: see :func:`mean_over_sets`."""
+    run.keep(
+        metrics,
+        np.concatenate(predicted),
+        system,
+        dataset,
+        table=TABLE,
+        gold=np.concatenate(gold),
+        parts=set_of_each(gold),
+        unit="pairs",
+    )
 
 
 def evaluate(

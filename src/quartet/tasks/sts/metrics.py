@@ -12,7 +12,7 @@ import numpy as np
 
 from quartet.results import Measure
 from quartet.statistics.correlation import correlations, cosines, part_correlations
-from quartet.statistics.intervals import Floats
+from quartet.statistics.intervals import Floats, Ints
 from quartet.tasks.sts.data import ScoredPair, SimilaritySet
 
 
@@ -78,6 +78,11 @@ def cosine_measures(pairs: SimilaritySet, predicted: Floats, samples: int, seed:
     return measures
 
 
+def set_of_each(gold: Sequence[Floats]) -> Ints:
+    """The number of the set that each pair belongs to, where several follow each other."""
+    return np.repeat(np.arange(len(gold)), [len(one) for one in gold])
+
+
 def mean_over_sets(
     predicted: Sequence[Floats], gold: Sequence[Floats], samples: int, seed: int
 ) -> dict[str, Measure]:
@@ -88,6 +93,6 @@ def mean_over_sets(
         samples: the number of resamples.
         seed: of their generator.
     """
-    sets = np.repeat(np.arange(len(gold)), [len(one) for one in gold])
+    sets = set_of_each(gold)
     found = part_correlations(np.concatenate(predicted), np.concatenate(gold), sets, samples, seed)
     return {metric: measure for metric, measure in found.items() if metric.endswith("-mean")}

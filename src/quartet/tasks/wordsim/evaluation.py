@@ -12,7 +12,7 @@ import numpy as np
 
 from quartet.results import EvaluatedSystem, Measure
 from quartet.statistics.correlation import correlations, cosines
-from quartet.statistics.intervals import Floats
+from quartet.statistics.intervals import Floats, Ints
 from quartet.tasks.evaluation import Evaluation
 from quartet.tasks.wordsim.data import WordPairs
 
@@ -35,8 +35,14 @@ def evaluate(
         encode, table, unknown: see :func:`word_similarity`.
     """
     for dataset, pairs in sets:
-        measures = word_similarity(pairs, encode, table, unknown, run.samples, run.seed_of(system))
+        covered, predicted = covered_pairs(pairs, encode, table, unknown)
+        measures = _measures(pairs, covered, predicted, run.samples, run.seed_of(system))
         run.add(measures, system, dataset, table=TABLE)
+        if "spearman" in measures:
+            gold = pairs.gold[covered]
+            run.keep(
+                ("spearman",), predicted, system, dataset, table=TABLE, gold=gold, items=covered, unit="pairs"
+            )
         found = f"Spearman {measures['spearman'].value:.3f}" if "spearman" in measures else "no correlation"
         run.say(f"{system.name} on {dataset}: {found}, {100 * measures['coverage'].value:.0f} % covered")
 
@@ -79,22 +85,39 @@ def word_similarity(
         "coverage" alone where fewer than three pairs are covered, or all of them are scored alike: these have no
         correlation.
     """
+    return _measures(pairs, *covered_pairs(pairs, encode, table, unknown), samples, seed)
+
+
+def covered_pairs(
+    pairs: WordPairs, encode: Callable[[str], Sequence[int]], table: Floats, unknown: int
+) -> tuple[Ints, Floats]:
+    """The numbers (C,) of the pairs whose words both have a vector, and the cosines (C,) of these.
+
+    Args:
+        encode, table, unknown: see :func:`word_similarity`.
+    """
     table = np.asarray(table, dtype=np.float64)
     vectors: dict[str, Floats | None] = {}
     for word in (*pairs.first, *pairs.second):
         if word not in vectors:
             vectors[word] = word_vector(encode(word), table, unknown)
-    left, right, gold = [], [], []
-    for first, second, score in zip(pairs.first, pairs.second, pairs.gold, strict=True):
+    left, right, covered = [], [], []
+    for number, (first, second) in enumerate(zip(pairs.first, pairs.second, strict=True)):
         first_vector, second_vector = vectors[first], vectors[second]
         if first_vector is not None and second_vector is not None:
             left.append(first_vector)
             right.append(second_vector)
-            gold.append(score)
+            covered.append(number)
+    predicted = cosines(np.stack(left), np.stack(right)) if covered else np.zeros(0)
+    return np.array(covered, dtype=np.int64), predicted
+
+
+def _measures(
+    pairs: WordPairs, covered: Ints, predicted: Floats, samples: int, seed: int
+) -> dict[str, Measure]:
+    """See :func:`word_similarity`."""
+    gold = pairs.gold[covered]
     coverage = {"coverage": Measure(len(gold) / len(pairs.gold), len(pairs.gold))}
-    if len(gold) < LEAST:
+    if len(gold) < LEAST or np.ptp(predicted) == 0 or np.ptp(gold) == 0:
         return coverage
-    predicted = cosines(np.stack(left), np.stack(right))
-    if np.ptp(predicted) == 0 or np.ptp(gold) == 0:
-        return coverage
-    return {**correlations(predicted, np.array(gold), samples, seed), **coverage}
+    return {**correlations(predicted, gold, samples, seed), **coverage}
