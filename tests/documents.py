@@ -12,10 +12,40 @@ from tests.imports import ROOT
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 #: Programs of ours or of what we stand on; lines of a block that begin otherwise are no commands.
 PROGRAMS = ("make", "quartet", "dvc", "python", "mlflow")
-#: Fences that may hold commands: ``console`` after a ``$``, with what they print; the others line by line.
-FENCES = ("console", "sh", "bash", "")
+#: Fences that hold commands: ``console`` after a ``$``, with what they print; ``sh`` line by line.
+FENCES = ("console", "sh")
+#: Fences that a reader may run, and those that only show something.
+RUN, SHOWN = (*FENCES, "python"), ("json", "mermaid", "text", "yaml")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: The line before a block that a reader's machine alone cannot run, or not in minutes.
+NOT_RUN = re.compile(r"^<!-- not run: (.+) -->$", re.MULTILINE)
 SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page.
+
+    Attributes:
+        not_run: why no test runs it, by the line before it; empty: one does.
+    """
+
+    page: str
+    kind: str
+    text: str
+    not_run: str
+
+
+def blocks() -> list[Block]:
+    """Every fenced block of all pages."""
+    found = []
+    for path in PAGES:
+        page, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+        for fence in FENCE.finditer(text):
+            *_, before = text[: fence.start()].rstrip("\n").rsplit("\n", 1)
+            mark = NOT_RUN.fullmatch(before)
+            found.append(Block(page, fence[1], fence[2], mark[1] if mark else ""))
+    return found
 
 
 @dataclass(frozen=True)

@@ -24,14 +24,14 @@ from quartet.config.loading import read_yaml
 from quartet.models.checkpoint import save_model
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
-from tests.documents import PAGES, Command, commands, paths
+from tests.documents import NOT_RUN, PAGES, RUN, SHOWN, Command, blocks, commands, paths
 from tests.imports import ROOT
 from tests.scoring.test_language_model import random_model
 
 #: What is run, by its first words; all other commands are held against what exists.
 RUN_DVC = ("metrics", "params", "plots", "dag")
 COMMANDS = commands()
-SMALL_MODEL = "artifacts/sample/models/tta"
+SMALL_MODEL = "artifacts/tiny/models/tta"
 
 
 def of(program: str, run: bool | None = None) -> list[Command]:
@@ -110,6 +110,14 @@ def known_options(parser: Any, words: tuple[str, ...]) -> None:
     options = {"--help"} | {name for one in parser.params for name in (*one.opts, *one.secondary_opts)}
     asked = {word.split("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)}
     assert asked <= options, asked - options
+
+
+def test_a_block_says_what_it_is_and_what_cannot_run_says_why() -> None:
+    found = blocks()
+    assert {one.kind for one in found} <= {*RUN, *SHOWN}
+    assert all(one.kind in RUN for one in found if one.not_run), "what only shows something is run by nobody"
+    marks = sum(len(NOT_RUN.findall(page.read_text(encoding="utf-8"))) for page in PAGES)
+    assert marks == sum(bool(one.not_run) for one in found), "a mark stands right before its block"
 
 
 def test_the_other_options_of_quartet_are_known() -> None:
