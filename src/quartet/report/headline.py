@@ -50,7 +50,7 @@ def of_claims(report: Report, family: Sequence[Claim]) -> tuple[str, str, str]:
 def _shown(family: Sequence[Claim]) -> list[str]:
     """The claims with a significant difference, and on how many sets."""
     found = []
-    for verdict, words in ((SHOWN, ""), (BETTER, " is bettered"), (OPPOSITE, " is contradicted")):
+    for verdict, words in ((SHOWN, ""), (BETTER, " (better here)"), (OPPOSITE, " (the opposite)")):
         for claim in family:
             if count := sum(one.verdict == verdict for one in claim.comparisons):
                 sets = f"on {count} of {len(claim.comparisons)} sets"

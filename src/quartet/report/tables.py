@@ -72,7 +72,7 @@ class ReportDocument:
 
     Attributes:
         title: of the experiment.
-        scale: what was run, in two sentences.
+        scale: what was run, in a sentence.
         run: the same in full.
         claims: what the papers claim, and what was found.
         tables: the few tables that carry the claims.
@@ -115,7 +115,7 @@ def document(
     sources = [f"- {paper.name}: {plain(paper.cite)}." for paper in published_figures().papers.values()]
     return ReportDocument(
         title=f"Quartet: experiment `{facts.experiment}`",
-        scale=(_who(report), "", f"**Scale:** {scale.sizes(report)}"),
+        scale=(_who(report),),
         run=tuple(_run(report)),
         claims=Chapter(CLAIMS, (*_headline(report, family), *chapter.claims(family), _elsewhere(), "")),
         tables=tuple(_first_tables(report, known)),
