@@ -21,6 +21,7 @@ from pipeline.repair_dvc_files import repair_dvc_files
 from pipeline.run import main
 from pipeline.settings import PARAMS, read_params
 from pipeline.tracking.mlflow import shown_uri
+from pipeline.tracking.summary import show_present
 from quartet.config.text import Source
 from quartet.errors import InputError, nearest
 from quartet.files import atomic_path, hold_lock, read_json
@@ -173,6 +174,7 @@ def _repro(name: str, jobs: str) -> None:
         side_by_side.dvc("repro", "--single-item", "--force", stage)
     side_by_side.repro(most)
     keep_lock(layout)
+    show_present(params)  # after `git checkout` nothing may have run
     say_results(layout)
     print(f"MLflow UI   make ui   (or: mlflow ui --backend-store-uri {shown_uri()} --host 127.0.0.1)")
 

@@ -12,7 +12,7 @@ from pipeline.layout import Layout, catalogues
 from pipeline.removed_entries import set_apart
 from pipeline.run import InputSnapshot, main
 from pipeline.settings import PARAMS, read_params, write
-from pipeline.tracking.stage import same_code
+from pipeline.tracking.stage import note_experiment, same_code
 from quartet.files import write_json
 
 
@@ -29,6 +29,7 @@ def settings() -> None:
         for path, names in catalogues(params, layout).items():
             write_json(path, names)
         inputs.check()
+    note_experiment(params)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ PASSING_TAGS = frozenset(
         "process",
         "repro",
         "commit",
+        "clone",
         "mlflow.parentRunId",
         "mlflow.source.git.commit",
         "mlflow.user",
@@ -103,7 +104,8 @@ def lines_of_run(name: str, status: str, data: Any) -> Iterator[str]:
     """
     name = PASSING_TEXT.sub(BLANK, name)
     yield f"{name} | status | {status}"
-    for key, value in data.tags.items():
+    for key, told in data.tags.items():
+        value = told.replace(data.tags.get("clone", BLANK), BLANK)
         yield f"{name} | tag | {key} | {BLANK if key in PASSING_TAGS else PASSING_TEXT.sub(BLANK, value)}"
     for key, value in data.params.items():
         yield f"{name} | param | {key} | {value}"

@@ -20,8 +20,8 @@ import getpass
 import json
 import logging
 import re
+import socket
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -76,13 +76,22 @@ def tracking_uri() -> str:
     given = os.environ.get("MLFLOW_TRACKING_URI")
     if given:
         return given
-    repository, copied, _ = str(Path.cwd()).partition(DVC_COPIES)
-    return f"sqlite:///{repository}/{DATABASE}" if copied else f"sqlite:///{DATABASE}"
+    return f"sqlite:///{repository()}/{DATABASE}" if in_copy() else f"sqlite:///{DATABASE}"
 
 
 def in_copy() -> bool:
     """Whether this is the folder of an experiment that DVC runs beside the repository, whose state it is not."""
     return DVC_COPIES in f"{Path.cwd()}/"
+
+
+def repository() -> str:
+    """The repository's folder, within a copy for an experiment too."""
+    return str(Path.cwd()).partition(DVC_COPIES)[0]
+
+
+def clone() -> str:
+    """The machine and the folder of the repository: which of several clones logs to one server."""
+    return f"{socket.gethostname()}:{repository()}"
 
 
 def open_store(experiment: str) -> ExperimentStore:
@@ -213,16 +222,6 @@ class ExperimentStore:
         if "error" in self.client.get_run(run_id).data.tags:
             self.client.delete_tag(run_id, "error")
 
-    def has(self, run_id: str) -> bool:
-        """Whether this experiment has the run."""
-        from mlflow.exceptions import MlflowException
-
-        try:
-            run = self.client.get_run(run_id)
-        except MlflowException:
-            return False
-        return bool(run.info.experiment_id == self.experiment and run.info.lifecycle_stage == "active")
-
     def end(self, run_id: str, status: str, ended: int | None = None) -> None:
         """Close a run as FINISHED, FAILED or KILLED.
 
@@ -235,23 +234,15 @@ class ExperimentStore:
         """Whether a run was closed as FAILED."""
         return bool(self.client.get_run(run_id).info.status == "FAILED")
 
-    def tagged(self, key: str, also: Mapping[str, str], running: bool = False) -> list[tuple[str, str]]:
-        """(run id, value of the tag `key`) of every run that has the tags `also`, the newest first."""
-        wanted = [f"tags.`{name}` = '{value}'" for name, value in also.items()]
-        wanted += ["attributes.status = 'RUNNING'"] if running else []
-        runs = self._search(" and ".join(wanted))
-        return [(run.info.run_id, run.data.tags[key]) for run in runs if key in run.data.tags]
-
-    def params_of(self, run_id: str) -> dict[str, str]:
-        """The parameters of a run."""
-        return dict(self.client.get_run(run_id).data.params)
-
-    def finished(self) -> dict[tuple[str, str], list[dict[str, str]]]:
-        """(run's name, hash of its record) of every finished run -> the parameters of each."""
-        found: defaultdict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
-        for run in self._search("attributes.status = 'FINISHED'"):
-            found[run.info.run_name or "", run.data.tags.get("content", "")].append(dict(run.data.params))
-        return dict(found)
+    def search(self, wanted: str) -> Iterator[Run]:
+        """Every run of the experiment that a filter lets through, the newest first."""
+        token: str | None = None
+        while True:
+            page = self.client.search_runs([self.experiment], wanted, max_results=1000, page_token=token)
+            yield from page
+            token = page.token
+            if not token:
+                return
 
     def steps(self, run_id: str, name: str) -> set[int]:
         """The steps of which a run has a point of a metric."""
@@ -325,21 +316,7 @@ class ExperimentStore:
         for key, value in {**own, **{f"{VIEW}{name}": state for name, state in views.items()}}.items():
             self.client.set_experiment_tag(self.experiment, key, value)
 
-    def has_view(self, name: str) -> bool:
-        """Whether the experiment keeps a state of MLflow's pages under this name."""
-        return f"{VIEW}{name}" in self.client.get_experiment(self.experiment).tags
-
     # -- the connection ------------------------------------------------------------------------------------------
-
-    def _search(self, wanted: str) -> Iterator[Run]:
-        """Every run of the experiment that a filter lets through, the newest first."""
-        token: str | None = None
-        while True:
-            page = self.client.search_runs([self.experiment], wanted, max_results=1000, page_token=token)
-            yield from page
-            token = page.token
-            if not token:
-                return
 
     def _connect(self) -> MlflowClient:
         import mlflow

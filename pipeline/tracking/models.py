@@ -68,6 +68,8 @@ def log_model(
 ) -> str:
     """Log a model's folder with the run that trained it, unless MLflow has it; returns MLflow's id of it.
 
+    Where MLflow knows it and its files are gone, they are written again under the same id.
+
     Args:
         name: of the logged model.
         registered: of the model in the registry whose next version it is.
@@ -75,9 +77,15 @@ def log_model(
     from mlflow.entities import LoggedModelOutput
 
     content = content_of(folder)
-    known = find(store, name, content)
-    model_id = known or _make(store, run_id, folder, name, registered, {**tags, CONTENT: content}, params)
-    store.client.log_outputs(run_id, [LoggedModelOutput(model_id, step=0)])
+    tags = {**tags, CONTENT: content}
+    model_id = find(store, name, content)
+    if model_id is None:
+        model_id = _make(store, run_id, folder, name, registered, tags, params)
+    elif not any(file.path == "MLmodel" for file in store.client.list_logged_model_artifacts(model_id)):
+        _write(store, model_id, folder, run_id, tags)
+    outputs = store.client.get_run(run_id).outputs
+    if outputs is None or model_id not in [one.model_id for one in outputs.model_outputs]:
+        store.client.log_outputs(run_id, [LoggedModelOutput(model_id, step=0)])
     return model_id
 
 
@@ -104,11 +112,7 @@ def _make(
     model = client.create_logged_model(
         store.experiment, name, run_id, tags=dict(tags), params=dict(params), model_type=tags["objective"]
     )
-    with tempfile.TemporaryDirectory() as temporary:
-        described = Path(temporary) / "model"
-        _describe(described, folder, run_id, model.model_id, tags)
-        client.log_model_artifacts(model.model_id, str(described))
-    client.log_model_artifact(model.model_id, str(weights_of(folder)), f"{DATA}/{FILES}")
+    _write(store, model.model_id, folder, run_id, tags)
     client.finalize_logged_model(model.model_id, "READY")
     try:
         client.create_registered_model(registered)
@@ -121,6 +125,15 @@ def _make(
     links = json.dumps([{"name": registered, "version": made.version}])  # what MLflow's pages show beside it
     client.set_logged_model_tags(model.model_id, {"mlflow.modelVersions": links})
     return str(model.model_id)
+
+
+def _write(store: ExperimentStore, model_id: str, folder: Path, run_id: str, tags: Mapping[str, str]) -> None:
+    """The files of a logged model, its weights first: with the description it counts as whole."""
+    store.client.log_model_artifact(model_id, str(weights_of(folder)), f"{DATA}/{FILES}")
+    with tempfile.TemporaryDirectory() as temporary:
+        described = Path(temporary) / "model"
+        _describe(described, folder, run_id, model_id, tags)
+        store.client.log_model_artifacts(model_id, str(described))
 
 
 def _describe(target: Path, folder: Path, run_id: str, model_id: str, tags: Mapping[str, str]) -> None:

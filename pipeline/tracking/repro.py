@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 import psutil
 
 from pipeline.run import DVC_STAGE, REPRO
-from pipeline.tracking.mlflow import ExperimentStore
+from pipeline.tracking.mlflow import ExperimentStore, repository
 from pipeline.warm_start import STANDS_IN
 
 #: Set within `dvc exp run`.
@@ -94,9 +94,10 @@ def parent(store: ExperimentStore, tags: dict[str, str], of: Repro | None) -> st
     """
     if of is None:
         return None
-    with _others_wait():
-        for run_id, tag in store.tagged("process", {"stage": STAGE}):
-            if _same(tag, of.process):
+    with one_at_a_time():
+        for run in store.search(f"tags.stage = '{STAGE}'"):
+            run_id = str(run.info.run_id)
+            if _same(run.data.tags["process"], of.process):
                 if not store.failed(run_id):
                     store.resume(run_id)
                 return run_id
@@ -109,9 +110,9 @@ def parent(store: ExperimentStore, tags: dict[str, str], of: Repro | None) -> st
 
 
 @contextmanager
-def _others_wait() -> Iterator[None]:
-    """Let one stage of the repository at a time look for the run above it and make it."""
-    folder = os.open(".", os.O_RDONLY)
+def one_at_a_time() -> Iterator[None]:
+    """Let one process of the repository at a time read something of MLflow and write what follows from it."""
+    folder = os.open(repository(), os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
         yield
@@ -121,7 +122,8 @@ def _others_wait() -> Iterator[None]:
 
 def mark_killed_runs(store: ExperimentStore) -> None:
     """Mark as KILLED every run that is RUNNING for a process of this machine which is there no more."""
-    for run_id, tag in store.tagged("process", {}, running=True):
+    for run in store.search("attributes.status = 'RUNNING'"):
+        tag = run.data.tags.get("process", "")
         host, _, rest = tag.partition(":")
         number = rest.partition(":")[0]
         if host != socket.gethostname() or not number.isdigit():
@@ -131,7 +133,7 @@ def mark_killed_runs(store: ExperimentStore) -> None:
         except psutil.NoSuchProcess:
             alive = False
         if not alive:
-            store.end(run_id, "KILLED")
+            store.end(run.info.run_id, "KILLED")
 
 
 def _tag(process: psutil.Process) -> str:

@@ -17,6 +17,7 @@ from pipeline import dvc_yaml
 from pipeline.layout import MANIFEST, Layout, pairs
 from pipeline.params import Params
 from pipeline.stages import STAGES, stage_named
+from pipeline.tracking.mlflow import clone
 from quartet.files import read_json, sha256
 from quartet.results import Result
 
@@ -41,6 +42,7 @@ def run_tags(params: Params, stage: str, variant: str) -> dict[str, str]:
         "variant": variant,
         "preset": params.experiment,
         "commit": commit,
+        "clone": clone(),
         "mlflow.source.name": f"stages.{stage.replace('-', '_')}",
         "mlflow.source.git.commit": commit.removesuffix("+"),
     }

@@ -6,6 +6,7 @@ present record no finished run has, with the same settings, and makes a run for 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any
 from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.settings import SETTINGS
-from pipeline.stages import STAGES, instances, record, results, stage_named
+from pipeline.stages import STAGES, instances, record, stage_named
 from pipeline.tracking import models, repro
 from pipeline.tracking.mlflow import ExperimentStore, open_store
 from pipeline.tracking.run_fields import (
@@ -98,9 +99,9 @@ def live(params: Params, stage: str, variant: str, resume: Path | None) -> Itera
 
 
 def tell(params: Params, rows: Sequence[Result] = ()) -> list[str]:
-    """Make a run for every present result that no finished run stands for.
+    """Make a run for every present result that no finished run stands for; bring back files that MLflow has lost.
 
-    It has the times at which the stage ran. Where these are not known, DVC has restored the result, and the run is
+    A run has the times at which the stage ran. Where these are not known, DVC has restored the result, and the run is
     tagged ``restored``.
 
     Args:
@@ -111,7 +112,9 @@ def tell(params: Params, rows: Sequence[Result] = ()) -> list[str]:
     """
     store = open_store(params.experiment)
     parent = repro.parent(store, _common(params), repro.current_repro())
-    known = store.finished()
+    known = defaultdict(list)
+    for run in store.search("attributes.status = 'FINISHED'"):
+        known[run.info.run_name, run.data.tags.get("content")].append(run)
     made = []
     for stage, variant in instances(params):
         path, name, settings = (
@@ -119,9 +122,16 @@ def tell(params: Params, rows: Sequence[Result] = ()) -> list[str]:
             run_name(stage, variant),
             stage_params(params, stage, variant),
         )
-        if not path.is_file() or settings in known.get((name, sha256(path)), ()):
+        if not path.is_file():
             continue
         left = outcome_of(params, stage, variant)
+        same = [run for run in known[name, left.content] if run.data.params == settings]
+        if same:
+            run_id = same[0].info.run_id
+            if not store.client.list_artifacts(run_id):
+                _attach(store, run_id, left)
+            _log_models(store, run_id, params, stage, variant)
+            continue
         tags = _tags(params, stage, variant, parent)
         if left.started is None:
             tags["restored"] = "true"
@@ -137,8 +147,9 @@ def tell(params: Params, rows: Sequence[Result] = ()) -> list[str]:
 
 
 def report_rows(params: Params) -> list[Result]:
-    """The rows of the report; none before there is one."""
-    return results(params) if Layout(params.experiment).results.is_file() else []
+    """The rows of the report, as its file has them; none before there is one."""
+    path = Layout(params.experiment).results
+    return read_results(path) if path.is_file() else []
 
 
 def _continued(store: ExperimentStore, kept: Path | None, settings: dict[str, str]) -> str | None:
@@ -146,7 +157,8 @@ def _continued(store: ExperimentStore, kept: Path | None, settings: dict[str, st
     if kept is None or not kept.is_file():
         return None
     run_id = kept.read_text()
-    return run_id if store.has(run_id) and store.params_of(run_id) == settings else None
+    found = store.search(f"attributes.run_id = '{run_id}'")
+    return run_id if any(run.data.params == settings for run in found) else None
 
 
 def _begin(
@@ -165,15 +177,24 @@ def _log(
     """What is known of a run at its end: points of a curve that it has are left out."""
     steps = {name: store.steps(run_id, name) for name in dict.fromkeys(name for name, *_ in left.curve)}
     store.metrics(run_id, [*left.points, *(point for point in left.curve if point[2] not in steps[point[0]])])
+    _attach(store, run_id, left)
+    _log_models(store, run_id, params, stage, variant)
+    if left.tags:
+        store.tags(run_id, left.tags)
+
+
+def _attach(store: ExperimentStore, run_id: str, left: StageOutcome) -> None:
     for path, folder in left.files:
         store.artifact(run_id, path, folder)
+
+
+def _log_models(store: ExperimentStore, run_id: str, params: Params, stage: str, variant: str) -> None:
+    """The models that a run has trained."""
     if stage == "pretrain":
         for seed in params.seeds:
             folder_of_seed = Layout(params.experiment).model(variant, params, seed)
             if folder_of_seed.is_dir():
                 models.log_trained(store, run_id, params, variant, seed, folder_of_seed)
-    if left.tags:
-        store.tags(run_id, left.tags)
 
 
 def _told(error: BaseException) -> str:

@@ -85,6 +85,14 @@ def same_code(stage: str) -> Iterator[None]:
     code.check(stage)
 
 
+def note_experiment(params: Params) -> None:
+    """Tell MLflow of an experiment of DVC that equals a state which it has: no report of it runs."""
+    if DVC_EXP_NAME in os.environ:
+        from pipeline.tracking.summary import show_present
+
+        show_present(params)
+
+
 @contextmanager
 def stage_run(
     params: Params, stage: str, variant: str = "", *, resume: Path | None = None

@@ -12,13 +12,15 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from statistics import fmean
+from typing import TYPE_CHECKING
 
 from pipeline.layout import Layout, pairs
 from pipeline.params import Params
 from pipeline.stages import HEADLINES, instances, stage_named
 from pipeline.tracking import models, repro
-from pipeline.tracking.mlflow import ExperimentStore, in_copy
+from pipeline.tracking.mlflow import ExperimentStore, clone, in_copy, open_store
 from pipeline.tracking.run_fields import (
     ArtifactInput,
     MetricPoint,
@@ -29,10 +31,13 @@ from pipeline.tracking.run_fields import (
     settings_under,
     stage_params,
 )
-from quartet.results import Result, combined_name
+from quartet.results import Result, combined_name, read_results
+
+if TYPE_CHECKING:
+    from mlflow.entities import Run
 
 STAGE = "model"
-#: The name of the view: :mod:`pipeline.ui` opens it.
+#: How the names of the views begin: :mod:`pipeline.ui` opens this clone's.
 VIEW = "models"
 #: Tables whose rows are of pairs of systems, or of parts of what another table has whole.
 ASIDE = ("perplexity-pairs", "rerank-pairs", "rerank-length")
@@ -40,64 +45,118 @@ ASIDE = ("perplexity-pairs", "rerank-pairs", "rerank-length")
 READINGS = ("", "context")
 #: Columns of the view at most; MLflow's own picker offers the others.
 COLUMNS = 14
-#: Whether the newest report shows a row.
-CURRENT = "current"
-#: The value of that tag for rows that were; those that never were have "false".
-EARLIER = "earlier"
-#: How many settings the name of an earlier row has, and how many characters.
+#: The tags of a row with the states that it belongs to and DVC's experiments that it was logged for, the newest last.
+STATES, EXPERIMENTS = "states", "dvc.experiment"
+#: How many settings the name of another state's row has, and how many characters.
 NAMED, MOST_NAME = 2, 100
 #: Widths in the view, in pixels: a heading shows its whole name.
 CHARACTER, PADDING = 6, 24
-#: Characters that MLflow keeps of a run's description.
+#: Characters that MLflow keeps of a tag, as a run's description is.
 LONGEST = 8000
 
 
 def summarise(
     store: ExperimentStore, params: Params, rows: Iterable[Result], parent: str | None
 ) -> list[str]:
-    """Log a row for each system whose figures or settings no row has, and say which rows are the present state.
-
-    The tag `current` is ``true`` for the rows of this report alone; a row that loses it is named by what differs. An
-    experiment that DVC runs in a copy is not the state of the repository: its rows are not current, and have its name.
+    """Log a row for each system whose figures or settings no row has, and show this state: see :func:`show`.
 
     Returns:
         the names of the systems that were new.
     """
     by_system = grouped(params, rows)
-    systems = dict(store.tagged("system", {"stage": STAGE}))
-    known = {
-        (systems[run_id], content): run_id for run_id, content in store.tagged("content", {"stage": STAGE})
-    }
-    logged, present = [], {}
-    for system, own in reversed(by_system.items()):  # the newest stands on top: the first model
-        settings = settings_of(params, system)
-        content = _content(own, settings)
-        if (system, content) not in known:
-            known[system, content] = _log(store, params, system, own, settings, parent)
-            store.tags(known[system, content], {"content": content})
-            logged.append(system)
-        present[system] = known[system, content]
-    if in_copy():
-        for system in logged:
-            store.client.update_run(
-                present[system], name=f"{os.environ.get(repro.DVC_EXP_NAME, 'experiment')} {system}"
-            )
-        return logged
-    mark(store, present)
-    columns = headlines(by_system)
-    text = description(params, by_system, columns, True)
-    if len(text) > LONGEST:
-        text = description(params, by_system, columns, False)
-    store.describe(text, {VIEW: view(columns, [model_tags(params, name) for name in params.models])})
-    if parent is not None:
-        store.tags(parent, {"mlflow.note.content": text})
+    contents = contents_of(params, by_system)
+    known = known_rows(store)
+    logged = [system for system in by_system if (system, contents[system]) not in known]
+    for system in reversed(logged):  # the newest stands on top: the first model
+        run_id = _log(store, params, system, by_system[system], parent)
+        store.tags(run_id, {"content": contents[system]})
+    show(store, params, by_system, parent)
     return logged
 
 
-def _content(own: Sequence[Result], settings: Mapping[str, str]) -> str:
-    """A hash of all that a row says."""
-    told = [[asdict(row) for row in own], sorted(settings.items())]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+def show(
+    store: ExperimentStore,
+    params: Params,
+    by_system: Mapping[str, Sequence[Result]],
+    parent: str | None = None,
+) -> str:
+    """Tag the rows of the state that has these figures by these settings, and let MLflow show it.
+
+    It is shown by this clone's view, the description of the experiment and of the run `parent`, and the names of rows.
+    An experiment that DVC runs in a copy is tagged, but the repository's state stays shown.
+
+    Returns:
+        the state's name; empty where MLflow lacks a row, and then nothing is done.
+    """
+    contents = contents_of(params, by_system)
+    known = known_rows(store)
+    if not contents or not contents.items() <= known.keys():
+        return ""
+    present = {system: known[system, content] for system, content in contents.items()}
+    state = hashlib.sha256(json.dumps(sorted(contents.items())).encode()).hexdigest()[:8]
+    with repro.one_at_a_time():
+        for run in present.values():
+            had = store.client.get_run(run.info.run_id).data.tags
+            words = {STATES: state, EXPERIMENTS: os.environ.get(repro.DVC_EXP_NAME, "")}
+            store.tags(
+                run.info.run_id, {tag: _with(had.get(tag, ""), word) for tag, word in words.items() if word}
+            )
+    named = {system: run for (system, _), run in known.items() if run.info.run_name == system}
+    rename(store, known, {**present, **named} if in_copy() else present)
+    if in_copy():
+        return state
+    columns = headlines(by_system)
+    texts = [description(params, by_system, columns, state, intervals) for intervals in (True, False)]
+    text = texts[len(texts[0]) > LONGEST]
+    tags = [model_tags(params, name) for name in params.models]
+    store.describe(text, {view_name(): view(columns, tags, state)})
+    if parent is not None:
+        store.tags(parent, {"mlflow.note.content": text})
+    return state
+
+
+def show_present(params: Params) -> str:
+    """Let MLflow show the state of params.yaml and the report; its name, or empty where MLflow has no rows of it."""
+    path = Layout(params.experiment).results
+    rows = read_results(path) if path.is_file() else []
+    return show(open_store(params.experiment), params, grouped(params, rows))
+
+
+def known_rows(store: ExperimentStore) -> dict[tuple[str, str], Run]:
+    """The whole rows by system and content; of equal ones, which two clones can log at once, the oldest."""
+    return {
+        (run.data.tags["system"], run.data.tags["content"]): run
+        for run in store.search(f"tags.stage = '{STAGE}'")
+        if "content" in run.data.tags
+    }
+
+
+def contents_of(params: Params, by_system: Mapping[str, Sequence[Result]]) -> dict[str, str]:
+    """By system, a hash of all that its row says: its figures, and the settings that they depend on."""
+    return {
+        system: hashlib.sha256(
+            json.dumps([[asdict(row) for row in own], sorted(settings_of(params, system).items())]).encode()
+        ).hexdigest()
+        for system, own in by_system.items()
+    }
+
+
+def state_filter(state: str) -> str:
+    """MLflow's filter for the rows of a state."""
+    return f"tags.{STATES} LIKE '%{state}%'"
+
+
+def view_name() -> str:
+    """The name of the view of this clone: others at the same server have theirs."""
+    return f"{VIEW}-{hashlib.sha256(clone().encode()).hexdigest()[:8]}"
+
+
+def _with(words: str, new: str) -> str:
+    """Words with another one at their end; where there are too many for a tag, the first are left out."""
+    every = [*(word for word in words.split() if word != new), new]
+    while len(" ".join(every)) > LONGEST:
+        every.pop(0)
+    return " ".join(every)
 
 
 def _log(
@@ -105,15 +164,14 @@ def _log(
     params: Params,
     system: str,
     own: Sequence[Result],
-    settings: Mapping[str, str],
     parent: str | None,
 ) -> str:
     """The id of a new row with a system's figures, settings, data sets, and the curve of its training."""
     tags = {**run_tags(params, STAGE, system), **model_tags(params, system), "system": system}
     if parent is not None:  # no child of it: MLflow folds children away
         tags["repro"] = parent
-    run_id = store.create(system, {**tags, CURRENT: "false", "mlflow.source.name": "stages.report"})
-    store.params(run_id, settings)
+    run_id = store.create(system, {**tags, "mlflow.source.name": "stages.report"})
+    store.params(run_id, settings_of(params, system))
     model_id = _model_of(store, params, system)
     store.metrics(run_id, points_of(columns_of(own, system)), model_id)
     curve = Layout(params.experiment).curve(system)
@@ -126,47 +184,40 @@ def _log(
     return run_id
 
 
-def mark(store: ExperimentStore, present: Mapping[str, str]) -> None:
-    """Tag the rows of this report as current, and name all that once were by what they have otherwise.
+def rename(store: ExperimentStore, rows: Mapping[tuple[str, str], Run], by_system: Mapping[str, Run]) -> None:
+    """Name the rows in `by_system` after their systems, and all others of these by what they have otherwise."""
+    for (system, _), run in rows.items():
+        now = by_system.get(system, run)
+        name = system if now is run else other_name(system, run, now)
+        if name != run.info.run_name:
+            store.client.update_run(run.info.run_id, name=name)
 
-    Args:
-        present: by system, the id of its row.
+
+def other_name(system: str, run: Run, now: Run) -> str:
+    """The name of a row beside another one of its system, what differs first: ``layers=1 tta``.
+
+    Where no setting does, it is the clone, the commit, or else all that it says: ``commit=0f63acf6 tta``.
     """
-    before = dict(store.tagged("system", {"stage": STAGE, CURRENT: "true"}))
-    for run_id, system in before.items():
-        if present.get(system) != run_id:
-            store.tags(run_id, {CURRENT: EARLIER})
-            if system not in present:
-                store.client.update_run(run_id, name=f"removed {system}")
-    new = {system: run_id for system, run_id in present.items() if run_id not in before}
-    for system, run_id in new.items():
-        store.tags(run_id, {CURRENT: "true"})
-        store.client.update_run(run_id, name=system)
-    settings = {system: store.params_of(run_id) for system, run_id in new.items()}
-    for run_id, system in store.tagged("system", {"stage": STAGE, CURRENT: EARLIER}):
-        if system in new:
-            name = earlier_name(system, store.params_of(run_id), settings[system])
-            store.client.update_run(run_id, name=name)
+    had, has = (
+        {"clone": tags.get("clone", ""), "commit": tags["commit"][:8], "content": tags["content"][:8]}
+        for tags in (run.data.tags, now.data.tags)
+    )
+    words = differing(run.data.params, now.data.params) or differing(had, has)[:1]
+    return " ".join([*words, system])[:MOST_NAME]
 
 
-def earlier_name(system: str, had: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """The name of a row that is no longer current, what differs first: ``layers=1 tta``, ``rerank.score=sum tta``.
+def differing(had: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """The first settings of a row that differ from another's: ``layers=1``, ``rerank.score=sum``.
 
     MLflow's column of names is narrow: of a setting there is as little as no other setting ends in.
-
-    Args:
-        had: its settings.
-        now: those of the row in its place.
     """
     differs = [key for key in had if key in now and had[key] != now[key]]
-    if not differs:
-        return f"earlier {system}"
     ends = Counter(key.rpartition(".")[2] for key in had)
     words = []
     for key in differs[:NAMED]:
         end = key.rpartition(".")[2]
         words.append(f"{end if ends[end] == 1 else key.removeprefix('models.')}={had[key]}")
-    return " ".join([*words, *(["..."] if len(differs) > NAMED else []), system])[:MOST_NAME]
+    return [*words, *(["..."] if len(differs) > NAMED else [])]
 
 
 def grouped(params: Params, rows: Iterable[Result]) -> dict[str, list[Result]]:
@@ -195,7 +246,7 @@ def headlines(by_system: Mapping[str, Sequence[Result]]) -> list[str]:
     return list(dict.fromkeys(names))[:COLUMNS]
 
 
-def view(columns: Sequence[str], tags: Sequence[Mapping[str, str]]) -> str:
+def view(columns: Sequence[str], tags: Sequence[Mapping[str, str]], state: str) -> str:
     """The state of MLflow's table of runs, as its pages keep the one that somebody shares.
 
     Args:
@@ -209,7 +260,7 @@ def view(columns: Sequence[str], tags: Sequence[Mapping[str, str]]) -> str:
     lengths |= {f"metrics.`{name}`": len(name) for name in columns}
     return json.dumps(
         {
-            "searchFilter": f"tags.stage = '{STAGE}' and tags.{CURRENT} = 'true'",
+            "searchFilter": state_filter(state),
             "orderByKey": "attributes.start_time",
             "orderByAsc": False,
             "startTime": "ALL",
@@ -236,13 +287,18 @@ def view(columns: Sequence[str], tags: Sequence[Mapping[str, str]]) -> str:
 
 
 def description(
-    params: Params, by_system: Mapping[str, Sequence[Result]], columns: Sequence[str], intervals: bool
+    params: Params,
+    by_system: Mapping[str, Sequence[Result]],
+    columns: Sequence[str],
+    state: str,
+    intervals: bool,
 ) -> str:
-    """The newest report's figures as a Markdown table, with what the runs here are."""
+    """The figures of a state as a Markdown table, with whose they are and what the runs here are."""
     lines = [
-        f"Preset **{params.experiment}**: one run for each stage instance (`sts/tta`), above them one for each "
-        "`dvc repro`, and one for each model and baseline with all its results (tag `stage` = `model`). Those that the "
-        "newest report shows have the tag `current` = `true`.",
+        f"State `{state}` of **{params.experiment}**, of {clone()} on {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC. "
+        f"Its rows: `{state_filter(state)}`. `make ui` shows the present state. There is one run for each stage "
+        "instance (`sts/tta`), above them one for each `dvc repro`, and one for each model and baseline with all its "
+        "results (tag `stage` = `model`).",
         "",
         "| model | objective | positions | " + " | ".join(columns) + " |",
         "|:--|:--|:--|" + "--:|" * len(columns),

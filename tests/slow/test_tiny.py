@@ -155,14 +155,33 @@ def test_an_edit_of_one_model_runs_only_what_hangs_on_it(clone: Clone) -> None:
         "report",
     }
     assert clone.results != before
-    steps = rows_of_models(clone)["segatron-xl"].data.params["models.training.steps"]
-    assert steps == "31"
+    assert steps_in_mlflow(clone) == "31"
+    edited = kept_by_git(clone)
     shutil.copyfile(ROOT / "presets" / "tiny.yaml", clone.folder / "params.yaml")
     clone.repro()
     assert clone.results == before, "taking the edit back brings the results back"
-    shown = rows_of_models(clone)
-    assert shown["segatron-xl"].data.params["models.training.steps"] == "30"
-    assert {"tta", "ngram-3", "first-pass", "oracle"} <= set(shown)
+    assert steps_in_mlflow(clone) == "30"
+    taken_back = kept_by_git(clone)
+    for files, steps in ((edited, "31"), (taken_back, "30")):  # `git checkout`
+        for path, content in files.items():
+            path.write_bytes(content)
+        clone.dvc("checkout")
+        assert clone.repro() == set()
+        assert "side by side" in clone.run("pipeline.ui")
+        assert steps_in_mlflow(clone) == steps
+    assert {"tta", "ngram-3", "first-pass", "oracle"} <= set(rows_of_models(clone))
+
+
+def kept_by_git(clone: Clone) -> dict[Path, bytes]:
+    """The files of a run that a commit has."""
+    names = ("params.yaml", "dvc.lock")
+    places = [clone.folder / name for name in names] + list((clone.folder / "reports").rglob("*"))
+    return {path: path.read_bytes() for path in places if path.is_file()}
+
+
+def steps_in_mlflow(clone: Clone) -> str:
+    """The steps of the training of segatron-xl that MLflow's view of the models shows."""
+    return str(rows_of_models(clone)["segatron-xl"].data.params["models.training.steps"])
 
 
 def rows_of_models(clone: Clone) -> dict[str, Any]:
@@ -172,7 +191,8 @@ def rows_of_models(clone: Clone) -> dict[str, Any]:
     client = MlflowClient(f"sqlite:///{clone.folder / 'mlflow.db'}")
     experiment = client.get_experiment_by_name("tiny")
     assert experiment is not None
-    wanted = json.loads(experiment.tags["mlflow.sharedViewState.models"])["searchFilter"]
+    (view,) = (text for tag, text in experiment.tags.items() if tag.startswith("mlflow.sharedViewState."))
+    wanted = json.loads(view)["searchFilter"]
     return {run.info.run_name: run for run in client.search_runs([experiment.experiment_id], wanted)}
 
 

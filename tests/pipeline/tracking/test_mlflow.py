@@ -27,8 +27,8 @@ def test_all_pages_of_the_runs_are_read(monkeypatch: pytest.MonkeyPatch) -> None
         return whole(ids, wanted, max_results=2, page_token=page_token)
 
     monkeypatch.setattr(store.client, "search_runs", in_twos, raising=False)
-    found = store.tagged("number", {"mlflow.source.type": "LOCAL"})
-    assert found == [(made[n], str(n)) for n in (4, 3, 2, 1, 0)], "the newest first"
+    found = [run.info.run_id for run in store.search("tags.`mlflow.source.type` = 'LOCAL'")]
+    assert found == made[::-1], "the newest first"
     assert asked[0] is None and len(asked) == 3
 
 
@@ -49,7 +49,7 @@ def test_more_settings_and_points_than_one_call_takes(monkeypatch: pytest.Monkey
     settings = {f"key-{n}": str(n) for n in range(205)}
     store.params(run_id, settings)
     store.metrics(run_id, [("loss", 0.5 * n, n) for n in range(2005)])
-    assert store.params_of(run_id) == settings
+    assert store.client.get_run(run_id).data.params == settings
     assert store.steps(run_id, "loss") == set(range(2005))
     most = MAX_PARAMS_TAGS_PER_BATCH, MAX_METRICS_PER_BATCH
     assert [max(one) for one in zip(*sent, strict=True)] == list(most), "as many as it takes, and no more"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import uuid
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,17 @@ import quartet
 from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.settings import read_params
-from pipeline.tracking.mlflow import open_store
-from pipeline.tracking.models import CONTENT, EXAMPLE, content_of, find
-from pipeline.tracking.runs import tell
+from pipeline.tracking.mlflow import clone, open_store
+from pipeline.tracking.models import CONTENT, EXAMPLE, content_of, find, log_trained
+from pipeline.tracking.runs import report_rows, tell
 from pipeline.tracking.stage import stage_run
-from pipeline.tracking.summary import earlier_name, settings_of
+from pipeline.tracking.summary import differing, settings_of, show_present, view_name
+from pipeline.ui import ui
 from quartet.files import read_jsonl, write_json
 from quartet.results import EvaluatedSystem, Measure, Result, write_results
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
+from stages.settings import settings
 from tests.named import named
 from tests.scoring.test_language_model import random_model, save
 
@@ -130,7 +133,7 @@ def test_a_run_has_all_of_many_settings_and_keeps_those_that_it_had(params: Para
     settings = {f"key-{number}": str(number) for number in range(250)}
     store.params(run_id, {"key-7": "7"})
     store.params(run_id, settings)
-    assert store.params_of(run_id) == settings
+    assert store.client.get_run(run_id).data.params == settings
 
 
 def test_the_content_of_a_model_is_all_that_is_kept_of_it(tmp_path: Path) -> None:
@@ -186,7 +189,7 @@ def rows_in_mlflow(params: Params) -> dict[str, Any]:
     """The rows of the systems by their names, those that the view shows first."""
     store = open_store(params.experiment)
     tags = store.client.get_experiment(store.experiment).tags
-    wanted = json.loads(tags["mlflow.sharedViewState.models"])["searchFilter"]
+    wanted = json.loads(tags[f"mlflow.sharedViewState.{view_name()}"])["searchFilter"]
     runs = store.client.search_runs([store.experiment], wanted)
     return {run.info.run_name: run for run in runs}
 
@@ -233,7 +236,7 @@ def test_each_system_has_a_run_with_all_its_results(params: Params) -> None:
     assert tta.data.params["models.layers"] == "1"
     tags = store.client.get_experiment(store.experiment).tags
     columns = ["wer lee", "pearson context lee", "accuracy lee"]
-    state = json.loads(tags["mlflow.sharedViewState.models"])
+    state = json.loads(tags[f"mlflow.sharedViewState.{view_name()}"])
     assert state["selectedColumns"] == [
         *("tags.`objective`", "tags.`positions`"),
         *(f"metrics.`{name}`" for name in columns),
@@ -270,7 +273,7 @@ def test_the_mean_over_seeds_is_the_metric_and_each_seed_stands_beside_it(params
     assert rows_in_mlflow(params)["tta"].data.metrics == metrics
 
 
-def test_the_view_shows_the_present_state_and_names_what_an_earlier_one_had(params: Params) -> None:
+def test_the_view_shows_the_present_state_and_names_what_another_one_had(params: Params) -> None:
     """An edit, one of an evaluation, both taken back, and a removed model: the rows of the report, no other."""
     store = open_store(params.experiment)
 
@@ -302,34 +305,193 @@ def test_the_view_shows_the_present_state_and_names_what_an_earlier_one_had(para
     assert told(read_params(), 21.0) == first, "a change taken back shows the row that was"
     assert names() == {"tta", "oracle", "rerank.score=mean tta", "layers=2 tta"}
     tell(read_params(), row(params, "rerank", "oracle", "wer", 1.0))
-    assert set(rows_in_mlflow(read_params())) == {"oracle"} and "removed tta" in names()
+    assert set(rows_in_mlflow(read_params())) == {"oracle"}
 
 
 def test_a_name_has_as_little_of_a_setting_as_tells_it() -> None:
     had = {"models.training.steps": "600", "squad.epochs": "2", "race.epochs": "3", "seeds": "[1]"}
     now = {**had, "models.training.steps": "900"}
-    assert earlier_name("tta", had, now) == "steps=600 tta"
-    assert earlier_name("tta", had, {**had, "squad.epochs": "4"}) == "squad.epochs=2 tta"
-    assert earlier_name("tta", had, dict.fromkeys(had, "")) == "steps=600 squad.epochs=2 ... tta"
-    assert earlier_name("tta", {"a.b": "9" * 200}, {"a.b": "8"}) == "b=" + "9" * 98
+    assert differing(had, now) == ["steps=600"]
+    assert differing(had, {**had, "squad.epochs": "4"}) == ["squad.epochs=2"]
+    assert differing(had, dict.fromkeys(had, "")) == ["steps=600", "squad.epochs=2", "..."]
+    assert differing(had, had) == []
 
 
-def test_an_experiment_that_dvc_runs_in_a_copy_is_not_the_present_state(
+def written(params: Params, wer: float) -> None:
+    """The report of tta with a WER, as git would bring it back, without telling MLflow."""
+    write_results(Layout(params.experiment).results, row(params, "rerank", "tta", "wer", wer))
+
+
+def ran(params: Params, wer: float) -> None:
+    """A `dvc repro` that ends in this report."""
+    written(params, wer)
+    tell(params, report_rows(params))
+
+
+def found_by(params: Params, wanted: str) -> dict[str, str]:
+    """The layers of the rows of tta that a filter lets through, by their names."""
+    store = open_store(params.experiment)
+    runs = store.client.search_runs([store.experiment], f"tags.system = 'tta' and {wanted}")
+    return {run.info.run_name or "": run.data.params["models.layers"] for run in runs}
+
+
+def filter_of(said: str) -> str:
+    """What `pipeline.ui` says is the filter of the present rows."""
+    (line,) = [line for line in said.splitlines() if line.startswith("their filter: ")]
+    return line.removeprefix("their filter: ")
+
+
+def test_who_asks_is_shown_the_state_that_git_brought_back(
+    params: Params, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever ran last, here another number of layers, and though nothing has run since."""
+    ran(params, 21.0)
+    ui("5001")
+    first = filter_of(capsys.readouterr().out)
+    text = Path("params.yaml").read_text()
+    ran(edited(params, "layers: 1", "layers: 2"), 20.0)
+    assert rows_in_mlflow(params)["tta"].data.params["models.layers"] == "2"
+    Path("params.yaml").write_text(text)
+    written(params, 21.0)
+    assert found_by(params, first) == {"layers=1 tta": "1"}, "a state's rows need nobody to ask"
+    ui("5001")
+    said = capsys.readouterr().out
+    assert filter_of(said) == first and said.splitlines()[0].endswith(f"&viewStateShareKey={view_name()}")
+    assert rows_in_mlflow(params)["tta"].data.params["models.layers"] == "1"
+    assert found_by(params, "tags.stage = 'model'") == {"tta": "1", "layers=2 tta": "2"}
+    tags = open_store(params.experiment).client.get_experiment(open_store(params.experiment).experiment).tags
+    assert f"`{first}`" in tags["mlflow.note.content"]
+
+
+def test_results_that_mlflow_has_no_row_of_are_said_to_be_none(
+    params: Params, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran(params, 21.0)
+    for change in (lambda: written(params, 20.0), lambda: edited(params, "score: sum", "score: mean")):
+        change()
+        ui("5001")
+        said = capsys.readouterr().out
+        assert "No row of MLflow is of" in said and "viewStateShareKey" not in said
+        assert rows_in_mlflow(params)["tta"].data.metrics == {"wer lee": 21.0}, "nothing is changed"
+        written(params, 21.0)
+
+
+def test_every_row_of_a_sweep_has_its_experiment_and_one_filter_finds_them(
     params: Params, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tell(params, row(params, "rerank", "tta", "wer", 21.0))
-    copy = workspace / ".dvc" / "tmp" / "exps" / "tmp1"
-    copy.mkdir(parents=True)
-    Path("params.yaml").rename(copy / "params.yaml")
-    monkeypatch.chdir(copy)
-    monkeypatch.setenv("DVC_EXP_NAME", "six-layers")
-    other = edited(params, "layers: 1", "layers: 6")
-    tell(other, row(other, "rerank", "tta", "wer", 20.0))
-    (shown,) = rows_in_mlflow(other).values()
-    assert shown.data.metrics == {"wer lee": 21.0}
+    """One cell is equal to an earlier state, one to that of the repository, which stays as it is."""
+    text = Path("params.yaml").read_text()
+    ran(params, 21.0)
+    ran(edited(params, "layers: 1", "layers: 2"), 20.0)
+    for number, wer in ((1, 21.0), (2, 20.0), (6, 19.0), (7, 18.0)):
+        copy = workspace / ".dvc" / "tmp" / "exps" / f"tmp{number}"
+        copy.mkdir(parents=True)
+        monkeypatch.chdir(copy)
+        monkeypatch.setenv("DVC_EXP_NAME", f"sweep-{number}")
+        Path("params.yaml").write_text(text.replace("layers: 1", f"layers: {number}", 1))
+        ran(read_params(), wer)
+    monkeypatch.chdir(workspace)
+    monkeypatch.delenv("DVC_EXP_NAME")
+    assert rows_in_mlflow(params)["tta"].data.params["models.layers"] == "2", "no copy is the repository"
+    names = {"tta": "2", "layers=1 tta": "1", "layers=6 tta": "6", "layers=7 tta": "7"}
+    assert found_by(params, "tags.`dvc.experiment` LIKE 'sweep-%'") == names
+    assert found_by(params, "tags.`dvc.experiment` = 'sweep-6'") == {"layers=6 tta": "6"}
+    copy = workspace / ".dvc" / "tmp" / "exps" / "tmp6"
+    for name in ("params.yaml", str(Layout(params.experiment).results)):  # `dvc exp apply sweep-6`
+        Path(name).write_bytes((copy / name).read_bytes())
+    assert show_present(read_params())
+    assert rows_in_mlflow(params)["tta"].data.params["models.layers"] == "6"
+
+
+def test_an_experiment_that_equals_the_repository_has_its_row_though_no_report_runs(
+    params: Params, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`dvc exp run -S` writes params.yaml in its own way, so that `settings` runs, and then nothing else."""
+    ran(params, 21.0)
+    monkeypatch.setenv("DVC_EXP_NAME", "same")
+    settings()
+    assert found_by(params, "tags.dvc.experiment = 'same'") == {"tta": "1"}
+    monkeypatch.setenv("DVC_EXP_NAME", "other")
+    edited(params, "layers: 1", "layers: 2")
+    settings()
+    assert found_by(params, "tags.dvc.experiment LIKE '%other%'") == {}, "its report is to come"
+
+
+def test_two_experiments_with_one_row_are_both_in_it(params: Params, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("first", "second", "first"):
+        monkeypatch.setenv("DVC_EXP_NAME", name)
+        ran(params, 21.0)
+    for name in ("first", "second"):
+        assert set(found_by(params, f"tags.`dvc.experiment` LIKE '%{name}%'")) == {"tta"}
+
+
+def test_two_clones_at_one_server_are_told_apart(
+    params: Params, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same settings with other figures, as on another processor: each clone has its view, of its own rows."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    pages = {}
+    for folder, wer in ((here, 21.0), (there, 20.0)):
+        folder.mkdir()
+        (folder / "params.yaml").write_bytes((tmp_path / "params.yaml").read_bytes())
+        monkeypatch.chdir(folder)
+        ran(params, wer)
+        ui("5001")
+        pages[folder] = capsys.readouterr().out
+    assert pages[here] != pages[there]
+    for folder, wer in ((here, 21.0), (there, 20.0)):
+        monkeypatch.chdir(folder)
+        (run,) = rows_in_mlflow(params).values()
+        assert run.data.metrics == {"wer lee": wer} and run.data.tags["clone"].endswith(f":{folder}")
+    assert set(found_by(params, "tags.stage = 'model'")) == {
+        "tta",
+        f"clone={clone()} tta".replace("there", "here"),
+    }
+
+
+def test_a_row_has_no_more_states_than_mlflow_keeps_of_a_tag(
+    params: Params, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.tracking.summary.LONGEST", 17)  # two names and the space between
+    both = [row(params, "rerank", "oracle", "wer", 1.0), row(params, "rerank", "tta", "wer", 1.0)]
+    states = []
+    for wer in (21.0, 20.0, 19.0):
+        tell(params, [*both[0], *row(params, "rerank", "tta", "wer", wer)])
+        states.append(rows_in_mlflow(params)["tta"].data.tags["states"])
+    assert rows_in_mlflow(params)["oracle"].data.tags["states"] == " ".join(states[1:])
+
+
+def test_a_model_whose_files_were_deleted_is_there_again_after_the_next_report(
+    params: Params, small_corpus: Small
+) -> None:
+    """`rm -rf mlruns`: the versions in the registry open again, and the runs have their files."""
+    import mlflow
+
+    folder = train(params, small_corpus[0])
+    tell(params)
     store = open_store(params.experiment)
-    every = {run.info.run_name: run for run in store.client.search_runs([store.experiment])}
-    assert every["six-layers tta"].data.params["models.layers"] == "6"
+    place = Path(store.client.get_experiment(store.experiment).artifact_location.removeprefix("file://"))
+    shutil.rmtree(place)
+    with pytest.raises(Exception, match=r"No such|not exist"):
+        mlflow.pyfunc.load_model(f"models:/{params.experiment}.tta/1")
+    assert tell(params) == []
+    loaded = mlflow.pyfunc.load_model(f"models:/{params.experiment}.tta/1")
+    assert list(loaded.predict(EXAMPLE)["score"]) == quartet.load(folder).score(EXAMPLE)
+    assert len(store.client.search_model_versions(f"name = '{params.experiment}.tta'")) == 1
+    (run,) = store.client.search_runs([store.experiment], "tags.stage = 'pretrain'")
+    assert {file.path for file in store.client.list_artifacts(run.info.run_id)} == {"tta.csv", "tta.jsonl"}
+    assert len(run.outputs.model_outputs) == 1
+
+
+def test_a_training_that_was_killed_after_its_model_was_logged_goes_on(
+    params: Params, small_corpus: Small
+) -> None:
+    train(params, small_corpus[0])
+    store = open_store(params.experiment)
+    run_id = store.create("pretrain/tta", {})
+    folder = Layout(params.experiment).model("tta", params, 1)
+    logged = [log_trained(store, run_id, params, "tta", 1, folder) for _ in range(2)]
+    assert logged[0] == logged[1]
 
 
 def test_a_row_has_all_settings_that_its_figures_depend_on(params: Params) -> None:

@@ -151,7 +151,7 @@ def test_the_description_has_an_interval_where_there_is_one_seed(params: Params)
     unseen = {"first-pass": [replace(WER, model="first-pass", metric="weight")]}
     by_system = {"tta": [WER, *several], "oracle": [other], **unseen}
     for intervals, wer in ((True, "12.35 [11, 13.5]"), (False, "12.35")):
-        text = description(params, by_system, ["loss books", "wer speech"], intervals)
+        text = description(params, by_system, ["loss books", "wer speech"], "3f2a9c1b", intervals)
         assert [line for line in text.splitlines() if line.startswith("| `")] == [
             f"| `tta` | lae | sequence | 3.5 | {wer} |",
             "| `oracle` | – | – | – | 9 |",

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.layout import Layout
 from pipeline.settings import read_params
 from pipeline.tracking.mlflow import DATABASE
 from pipeline.tracking.runs import tell
-from quartet.results import EvaluatedSystem, Measure
+from quartet.results import EvaluatedSystem, Measure, write_results
 from quartet.text.encoded_corpus import EncodedCorpus
 from quartet.text.tokenizer import TextTokenizer
 from tests.imports import ROOT
@@ -28,10 +29,8 @@ SHELL = next(text for language, text in BLOCKS if "mlflow models predict" in tex
 
 
 @pytest.fixture
-def sample(workspace: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small) -> Path:
+def finished(workspace: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small) -> Path:
     """A folder with mlflow.db as `make repro` leaves it, but for the model's size."""
-    path = workspace / "params.yaml"
-    path.write_text(path.read_text().replace("experiment: tiny", "experiment: sample"))
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{workspace / DATABASE}")
     params = read_params()
     train(params, small_corpus[0])
@@ -42,6 +41,7 @@ def sample(workspace: Path, monkeypatch: pytest.MonkeyPatch, small_corpus: Small
         dataset="lee",
         split="test",
     )
+    write_results(Layout(params.experiment).results, rows)
     tell(params, rows)
     monkeypatch.delenv("MLFLOW_TRACKING_URI")
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
@@ -56,7 +56,7 @@ def said(*command: str) -> str:
 
 
 def test_the_models_and_results_of_the_page_are_there_and_the_address_of_their_comparison(
-    sample: Path,
+    finished: Path,
 ) -> None:
     scoring, searching = PYTHON
     first, second = said(sys.executable, "-c", f"{scoring}\nprint('---')\n{searching}").split("---")
@@ -65,9 +65,10 @@ def test_the_models_and_results_of_the_page_are_there_and_the_address_of_their_c
     assert len(lines) == 3 and float(lines[1].split()[1]) < 0
     assert "0.125" in second
     assert '"score": -' in said("bash", "-c", SHELL)
-    line = said(sys.executable, "-m", "pipeline.ui", "5001").strip()
+    line, told = said(sys.executable, "-m", "pipeline.ui", "5001").splitlines()
     assert re.fullmatch(
-        r"the models of sample side by side: "
-        r"http://127\.0\.0\.1:5001/#/experiments/\d+/runs\?workflowType=machine_learning&viewStateShareKey=models",
+        r"the models of tiny side by side: "
+        r"http://127\.0\.0\.1:5001/#/experiments/\d+/runs\?workflowType=machine_learning&viewStateShareKey=models-[0-9a-f]{8}",
         line,
     )
+    assert re.fullmatch(r"their filter: tags\.states LIKE '%[0-9a-f]{8}%'", told)
