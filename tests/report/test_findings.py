@@ -69,6 +69,11 @@ def test_differences_of_any_table_have_their_sentence() -> None:
     assert "`tta - unilm` (+2.1 [+1.1, +3.1])" in about(
         [one], "Minimal pairs (BLiMP), `blimp` test, accuracy"
     )
+    dev = dataclasses.replace(one, split="dev")
+    assert "1 of 1 differences" in about([dev], "Minimal pairs (BLiMP), `blimp` dev")
+    assert about([one, dev], "Minimal pairs (BLiMP), `blimp` dev") == "", "test is there"
+    part = dataclasses.replace(one, dataset="blimp/phenomenon/island_effects")
+    assert about([part], "Minimal pairs") == "", "parts of a set have none"
     odd = row("odd-pairs", "a - b", "d", "test", "x-difference", 0.5, 9, 0.1)
     assert "1 of 1 differences" in about([odd], "odd-pairs, `d` test, x")
     assert findings.sentences(Report([], facts())) == []
