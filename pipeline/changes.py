@@ -144,6 +144,8 @@ class Forecast:
             before = list(dict.fromkeys(one for dep in stage.deps for one in self._files.unknown(_path(dep))))
             reasons = [*self._differences(stage), *(f"{one.stage} is new" for one in before if one.new)]
             if not reasons and not before:
+                if stage.always_changed:  # what it finds may be another all the same
+                    self._run(stage)
                 continue
             size = sum(out.meta.size or 0 for out in stage.outs if out.meta)
             cached = None if before else self._cached(stage)

@@ -70,6 +70,7 @@ def evaluation(
     with stage_run(params, stage, variant) as run:
         at_work = StageEvaluation(params, layout, table or stage, run)
         yield at_work
+        run.check()
         write_results(layout.rows(stage, variant), at_work.rows)
         if outcomes:
             write_outcomes(layout.outcomes(stage, variant), at_work.outcomes)

@@ -14,19 +14,15 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from pipeline import side_by_side
-from pipeline.fetch import tree_sha256
-from pipeline.layout import MANIFEST, Layout
+from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.repair_dvc_files import repair_dvc_files
 from pipeline.run import main
 from pipeline.settings import PARAMS, read_params
 from pipeline.tracking.mlflow import shown_uri
 from pipeline.tracking.summary import show_present
-from quartet.config.text import Source
 from quartet.errors import InputError, nearest
-from quartet.files import atomic_path, hold_lock, read_json
-from quartet.hugging_face import files_hash
-from quartet.model_folders import scorer_files
+from quartet.files import atomic_path, hold_lock
 from quartet.report.facts import read_facts
 from quartet.report.headline import headline
 from quartet.results import read_results
@@ -70,54 +66,6 @@ def keep_lock(layout: Layout) -> None:
     for path in (LOCK, PARAMS):
         with atomic_path(layout.report / path.name) as temporary:
             shutil.copyfile(path, temporary)
-
-
-def changed_sources(params: Params, layout: Layout) -> list[str]:
-    """The stage instances whose local files have come since, or, given without a sha256, are no longer those read.
-
-    DVC cannot see this: a source may be a package or an address, so it is a setting and not a dependency.
-    """
-    root = Path(params.data.root)
-    sources: list[tuple[str, str, Source, Path]] = [
-        (f"download@{name}", "", corpus, layout.raw(name)) for name, corpus in params.corpora.items()
-    ]
-    for name, task in params.tasks.items():
-        folder = layout.task(task.kind, name)
-        sources += [("tasks", role, source, folder) for role, source in task.files.items()]
-    changed = []
-    for stage, role, source, folder in sources:
-        path = root / source.source
-        if not path.exists() or not (folder / MANIFEST).is_file():
-            continue
-        known = _known_sha256(folder / MANIFEST, role)
-        if known is None or (source.sha256 is None and tree_sha256(path) != known):
-            changed.append(stage)
-    return [*dict.fromkeys(changed), *changed_models(params, layout)]
-
-
-def changed_models(params: Params, layout: Layout) -> list[str]:
-    """The instances of ``pretrained`` whose source is a folder with another model than the one that was taken."""
-    found = []
-    for name, settings in params.pretrained.items():
-        folder, manifest = Path(settings.source), layout.pretrained(name) / MANIFEST
-        if not folder.is_dir() or not manifest.is_file():
-            continue
-        if _known_sha256(manifest) != files_hash(scorer_files(folder)):
-            found.append(f"pretrained@{name}")
-    return found
-
-
-def _known_sha256(manifest: Path, role: str = "") -> object:
-    """Of what a stage has read, by its manifest; None where that is damaged: the stage brings it anew.
-
-    Args:
-        role: of the file among those of a set; empty: there is but one.
-    """
-    try:
-        found = read_json(manifest)
-        return (found.get("files", {}).get(role, {}) if role else found).get("sha256")
-    except (InputError, AttributeError):
-        return None
 
 
 def check_inputs(params: Params) -> None:
@@ -166,12 +114,6 @@ def _repro(name: str, jobs: str) -> None:
     check_inputs(params)
     layout = Layout(params.experiment)
     most = side_by_side.jobs(params, jobs)
-    changed = changed_sources(params, layout)
-    if changed:
-        side_by_side.dvc("repro", "settings")
-    for stage in changed:
-        print(f"{stage}: its files have changed")
-        side_by_side.dvc("repro", "--single-item", "--force", stage)
     side_by_side.repro(most)
     keep_lock(layout)
     show_present(params)  # after `git checkout` nothing may have run

@@ -51,6 +51,10 @@ def main(function: Callable[..., None], arguments: list[str] | None = None) -> N
         inspect.signature(function).bind(*given)
     except TypeError:
         sys.exit(_complain(f"{stage}: the arguments are {taken}, not {' '.join(given) or 'none'}"))
+    if DVC_STAGE in os.environ:
+        from pipeline.dvc_process import end_with_dvc
+
+        end_with_dvc()
     try:
         set_kind()
         with flushed_stdout():

@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from pipeline import dvc_yaml, sources
 from pipeline.early_checks import check_values
 from pipeline.layout import CATALOGUE
 from pipeline.params import NAMED, Params
@@ -211,23 +212,47 @@ def _check_nli(params: Params, place: str) -> None:
 SETTINGS, PARAMS = Path("artifacts/settings.json"), Path("params.yaml")
 #: Parts of the settings that stages depend on in the place of whole entries: see :class:`pipeline.params.Params`.
 PARTS = ("names", "judging", "first_seed", "reported")
+#: Beside them, what local sources hold: see :mod:`pipeline.sources`.
+CONTENT = "content"
 WRITE = "run `dvc repro settings`"
+AGAIN = "run `dvc repro` again"
 
 
-def complete(params: Params) -> dict[str, Any]:
-    """Every setting with its value, in the order of params.yaml; the defaults are filled in."""
+def complete(params: Params, known: sources.Known | None = None) -> dict[str, Any]:
+    """Every setting with its value, in the order of params.yaml; the defaults are filled in.
+
+    Args:
+        known: digests of files, see `pipeline.sources.content`; None: those that are kept.
+
+    Raises:
+        InputError: a local source cannot be read.
+    """
     settings: dict[str, Any] = TypeAdapter(Params).dump_python(params, mode="json")
-    return settings | {
-        part: TypeAdapter(Any).dump_python(getattr(params, part), mode="json") for part in PARTS
-    }
+    settings |= {part: TypeAdapter(Any).dump_python(getattr(params, part), mode="json") for part in PARTS}
+    kept = sources.read_known() if known is None else known
+    return settings | {CONTENT: sources.content(params, _content(), kept)}
 
 
-def write(params: Params) -> None:
-    """Write `complete` settings."""
+def write(params: Params) -> list[str]:
+    """Write `complete` settings.
+
+    Returns:
+        the entries whose local sources are others than those of the last time, such as ``corpora.mine``.
+
+    Raises:
+        InputError: a local source cannot be read.
+    """
+    before, known = _content(), sources.read_known()
+    settings = complete(params, known)
+    sources.write_known(known)
     with atomic_path(SETTINGS) as temporary:
-        temporary.write_text(
-            json.dumps(complete(params), indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
+        temporary.write_text(json.dumps(settings, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return [
+        f"{section}.{name}"
+        for section, entries in settings[CONTENT].items()
+        for name, lines in entries.items()
+        if lines != before.get(section, {}).get(name, lines)
+    ]
 
 
 def load() -> Params:
@@ -237,11 +262,10 @@ def load() -> Params:
         InputError: the stage ``settings`` has not written them, or, for a stage that was started by hand, params.yaml
             has a mistake or says something else.
     """
-    by_hand = DVC_STAGE not in os.environ and PARAMS.is_file()
-    wanted = read_params(PARAMS) if by_hand else None
+    wanted = read_params(PARAMS) if DVC_STAGE not in os.environ and PARAMS.is_file() else None
     try:
         settings = json.loads(read())
-        for part in PARTS:
+        for part in (*PARTS, CONTENT):
             settings.pop(part, None)
         params = TypeAdapter(Params).validate_json(json.dumps(settings), strict=True)
     except FileNotFoundError:
@@ -257,3 +281,63 @@ def load() -> Params:
 def read() -> bytes:
     """The file as it is."""
     return SETTINGS.read_bytes()
+
+
+def _content() -> sources.Content:
+    """What local sources held when the settings were last written; nothing where they never were."""
+    try:
+        found: sources.Content = json.loads(SETTINGS.read_bytes()).get(CONTENT, {})
+    except (OSError, ValueError, AttributeError):
+        return {}
+    return found
+
+
+def is_by_dvc() -> bool:
+    """Whether DVC runs this process, and notes the settings of it."""
+    return DVC_STAGE in os.environ and SETTINGS.is_file()
+
+
+class StageSettings:
+    """The settings that a stage instance depends on, as they are when this is made.
+
+    DVC notes them when the stage has ended. What the stage makes would else count as made from others, for good.
+
+    Args:
+        stage, variant: as in dvc.yaml.
+    """
+
+    def __init__(self, params: Params, stage: str, variant: str) -> None:
+        self._params = params
+        self._keys = [key.replace("{}", variant) for key in dvc_yaml.settings_keys(stage)]
+        self._values = self._read()
+
+    def check(self) -> None:
+        """Compare them with the file as it is now, and the local sources among them with what these hold now.
+
+        Raises:
+            InputError: one has changed.
+        """
+        if self._read() != self._values:
+            raise InputError(SETTINGS, "was written by another run meanwhile", AGAIN)
+        noted = [key for key in self._keys if key.split(".")[0] == CONTENT]
+        if not noted:
+            return
+        before = _content()
+        now = {CONTENT: sources.content(self._params, before, sources.read_known())}
+        for key in noted:
+            old, new = (json.dumps(_at(one, key)) for one in ({CONTENT: before}, now))
+            if old != new:
+                raise InputError(
+                    f"params.yaml: {key.partition('.')[2]}", "its source has changed meanwhile", AGAIN
+                )
+
+    def _read(self) -> list[Any]:
+        settings = json.loads(read())
+        return [_at(settings, key) for key in self._keys]
+
+
+def _at(settings: Any, key: str) -> Any:
+    """The value at a key such as ``models.tta``; None where there is none."""
+    for name in key.split("."):
+        settings = settings.get(name) if isinstance(settings, dict) else None
+    return settings

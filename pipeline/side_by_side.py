@@ -194,7 +194,8 @@ def _after(stage: str, waits_for: dict[str, set[str]]) -> set[str]:
 
 
 def _changed(variables: Mapping[str, str]) -> set[str]:
-    return set(json.loads(_said("status", "--json", variables=variables)))
+    """The stages that DVC says are to run, without the one that always does, and has."""
+    return set(json.loads(_said("status", "--json", variables=variables))) - {SETTINGS}
 
 
 def _said(*arguments: str, variables: Mapping[str, str]) -> str:

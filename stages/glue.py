@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from pipeline.decisive_settings import decisive_settings
 from pipeline.evaluation import evaluation
 from pipeline.run import hardware, main
 from pipeline.task_sets import published_sets
@@ -19,13 +20,14 @@ def glue(name: str) -> None:
     """Write the rows of the model `name`, and its predictions of test sets into artifacts/<experiment>/glue/<name>."""
     with evaluation("glue", name, outcomes=True) as run:
         params, layout = run.params, run.layout
+        decisive = decisive_settings(params, "glue", name)
         settings = params.glue
         sets = {
             dataset: glue_set(form, splits, settings.limit, f"params.yaml: tasks.{dataset}.files")
             for dataset, form, splits in published_sets(KIND, params, layout)
         }
         with (
-            KeptTunings(partial(layout.resume, f"glue/{name}")) as kept,
+            KeptTunings(partial(layout.resume, f"glue/{name}"), decisive) as kept,
             atomic_dir(layout.glue(name)) as output,
         ):
             for model in trained_models(params, name):
@@ -43,6 +45,7 @@ def glue(name: str) -> None:
                         * len(settings.seeds),
                     )
                 write_json(folder / "summary.json", summaries)
+            run.stage.check()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from pipeline.decisive_settings import decisive_settings
 from pipeline.evaluation import evaluation
 from pipeline.run import main
 from pipeline.task_sets import published_sets, sets_of
@@ -23,13 +24,14 @@ def nli(name: str) -> None:
     """
     with evaluation("nli", name, outcomes=True) as run:
         params, layout = run.params, run.layout
+        settings = decisive_settings(params, "nli", name)
         sets = nli_sets(run, dict(sets_of(nli_data.KIND, params, layout)), params.nli)
         if not sets.train:
             run.say("no set of nli.sets is available: nothing to tune on")
             return
         similarity = judged_sets((), published_sets(sts_data.KIND, params, layout))
         tested = [one for one in similarity if one.split == "test"]
-        with KeptTunings(partial(layout.resume, f"nli/{name}")) as kept:
+        with KeptTunings(partial(layout.resume, f"nli/{name}"), settings) as kept:
             for model in trained_models(params, name):
                 evaluate(run, model, sets, tested, params.nli, kept)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipeline.decisive_settings import decisive_settings
 from pipeline.layout import TOKENIZER, Layout
 from pipeline.params import entry
 from pipeline.run import choose_device, hardware, is_follower, launch, main, set_threads
@@ -30,8 +31,9 @@ def pretrain(name: str) -> None:
         layout.encoded(model.corpus, model.tokenizer),
         layout.tokenizer(model.tokenizer) / TOKENIZER,
     )
+    settings = decisive_settings(params, "pretrain", name)
     trainings = [
-        Pretraining(name, model, encoded, tokenizer, seed, device, layout.resume(name, seed))
+        Pretraining(name, model, encoded, tokenizer, seed, device, layout.resume(name, seed), settings)
         for seed in params.seeds
     ]
     if is_follower(params.trainer):
@@ -48,6 +50,7 @@ def pretrain(name: str) -> None:
             training.describe()
             training.resume.unlink(missing_ok=True)
             run.stopwatch.add(f"train/seed-{training.seed}", **training.record()["run"])
+        run.check()
         with atomic_dir(layout.models / name) as output:
             for training in trainings:
                 place = output if training is trainings[0] else output / f"seed-{training.seed}"

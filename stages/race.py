@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from pipeline.decisive_settings import decisive_settings
 from pipeline.evaluation import evaluation
 from pipeline.fetch import punkt_choice
 from pipeline.run import main
@@ -20,14 +21,16 @@ def race(name: str) -> None:
     """Write the rows of the model `name` on every set, and its choices into artifacts/<experiment>/predictions."""
     with evaluation("race", name, outcomes=True) as run:
         params, layout = run.params, run.layout
+        settings = decisive_settings(params, "race", name)
         with (
-            KeptTunings(partial(layout.resume, f"race/{name}")) as kept,
+            KeptTunings(partial(layout.resume, f"race/{name}"), settings) as kept,
             atomic_dir(layout.predictions("race", name)) as folder,
         ):
             for data in race_sets(run, published_sets(KIND, params, layout), params.race):
                 segmenter = data.segmenter(punkt_choice(params, layout), params.segmentation.curated)
                 for model in trained_models(params, name):
                     evaluate(run, model, data, params.race, segmenter, kept, folder)
+            run.stage.check()
 
 
 if __name__ == "__main__":

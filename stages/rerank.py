@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from pipeline.decisive_settings import decisive_settings
 from pipeline.evaluation import evaluation
 from pipeline.judged_lists import judged_lists
 from pipeline.run import main
@@ -20,7 +21,7 @@ def rerank(name: str) -> None:
     with evaluation("rerank", name) as run:
         params, layout = run.params, run.layout
         sets = {lists: judged_lists(params, layout, lists) for lists in params.nbest}
-        with KeptScores(layout.kept_scores(name)) as kept:
+        with KeptScores(layout.kept_scores(name), decisive_settings(params, "rerank", name)) as kept:
             for model, seed in scorers(params, name):
                 for how, masked in readings(model):
                     system = EvaluatedSystem(name, model.device, model.scale, seed, how)

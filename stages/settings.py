@@ -12,6 +12,7 @@ from pipeline.layout import Layout, catalogues
 from pipeline.removed_entries import set_apart
 from pipeline.run import InputSnapshot, main
 from pipeline.settings import PARAMS, read_params, write
+from pipeline.tracking.progress import say
 from pipeline.tracking.stage import note_experiment, same_code
 from quartet.files import write_json
 
@@ -23,7 +24,8 @@ def settings() -> None:
         params = read_params(PARAMS)
         check_device(params, str(PARAMS))
         check_files(params, str(PARAMS))
-        write(params)
+        for entry in write(params):
+            say(f"{entry}: its source has changed")
         layout = Layout(params.experiment)
         set_apart(params, layout)
         for path, names in catalogues(params, layout).items():

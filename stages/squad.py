@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from pipeline.decisive_settings import decisive_settings
 from pipeline.evaluation import evaluation
 from pipeline.fetch import punkt_choice
 from pipeline.run import main
@@ -20,14 +21,16 @@ def squad(name: str) -> None:
     """Write the rows of the model `name` on every set, and its predictions into artifacts/<experiment>/predictions."""
     with evaluation("squad", name, outcomes=True) as run:
         params, layout = run.params, run.layout
+        settings = decisive_settings(params, "squad", name)
         with (
-            KeptTunings(partial(layout.resume, f"squad/{name}")) as kept,
+            KeptTunings(partial(layout.resume, f"squad/{name}"), settings) as kept,
             atomic_dir(layout.predictions("squad", name)) as folder,
         ):
             for data in squad_sets(run, published_sets(KIND, params, layout), params.squad):
                 segmenter = data.segmenter(punkt_choice(params, layout), params.segmentation.curated)
                 for model in trained_models(params, name):
                     evaluate(run, model, data, params.squad, segmenter, kept, folder)
+            run.stage.check()
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from pipeline.decisive_settings import decisive_settings
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import entry
 from pipeline.run import InputSnapshot, choose_device, hardware, main, set_threads
@@ -37,7 +38,8 @@ def translate(name: str) -> None:
     inputs = InputSnapshot(path for paths in files.values() for path in paths)
     texts = {split: read_parallel(*files[split]) for split in SPLITS}
     place = layout.resume(f"translator-{name}", settings.seed)
-    training = TranslatorTraining(name, settings, files, texts, device, place)
+    decisive = decisive_settings(params, "translate", name)
+    training = TranslatorTraining(name, settings, files, texts, device, place, decisive)
     with stage_run(params, "translate", name, resume=training.folder) as run:
         if not training.finished:
             say(f"{' and '.join(settings.train)}: {len(texts['train']):,} pairs -> translator {name}")
@@ -81,6 +83,7 @@ def translate(name: str) -> None:
                 say(f"{split}: {manifest[split]['lists']:,} lists, 1-best BLEU {manifest[split]['bleu']:.2f}")
             write_json(output / MANIFEST, manifest)
             inputs.check()
+            run.check()
         write_curves(layout.translator_curve(name), {settings.seed: record["points"]})
         system = EvaluatedSystem(name, device, translator.card.scale, settings.seed)
         rows = [

@@ -23,6 +23,9 @@ from typing import Any
 
 import yaml
 
+#: What `dvc status` says where nothing is left to do but what always runs, as `settings` in dvc.yaml does.
+UP_TO_DATE = "settings:\n\talways changed"
+ALWAYS = frozenset({"settings"})
 COMMAND = (sys.executable, "-P", __file__)
 
 

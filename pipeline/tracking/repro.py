@@ -17,9 +17,9 @@ from datetime import UTC, datetime
 
 import psutil
 
-from pipeline.run import DVC_STAGE, REPRO
+from pipeline.dvc_process import dvc_and_above, started_by_dvc
+from pipeline.run import REPRO
 from pipeline.tracking.mlflow import ExperimentStore, repository
-from pipeline.warm_start import STANDS_IN
 
 #: Set within `dvc exp run`.
 DVC_EXP_NAME = "DVC_EXP_NAME"
@@ -35,11 +35,7 @@ def own_process() -> str:
 
 def process_start() -> float:
     """When DVC started this process, or the one that it stands in for, in seconds since 1970."""
-    return float(_started_by_dvc().create_time())
-
-
-def _started_by_dvc() -> psutil.Process:
-    return psutil.Process(int(os.environ.get(STANDS_IN) or os.getpid()))
+    return float(started_by_dvc().create_time())
 
 
 @dataclass(frozen=True)
@@ -62,23 +58,11 @@ class Repro:
 
 
 def current_repro() -> Repro | None:
-    """The ``dvc repro`` that runs this process; None where DVC did not start it.
-
-    It is the nearest ancestor for which `DVC_STAGE` is not set as it is here: the shell between is passed over.
-    """
-    stage, given_by = os.environ.get(DVC_STAGE), os.environ.get(REPRO)
-    if stage is None:
-        return None
-    dvc = None
-    try:
-        for ancestor in _started_by_dvc().parents():
-            if dvc is None and ancestor.environ().get(DVC_STAGE) != stage:
-                dvc = ancestor
-            if dvc is not None and given_by in (None, str(ancestor.pid)):
-                return _repro(ancestor, dvc)
-    except psutil.Error:  # it is another user's, or gone: this process was left behind
-        pass
-    return None if dvc is None else _repro(dvc, dvc)
+    """The ``dvc repro`` that runs this process; None where DVC did not start it."""
+    above = list(dvc_and_above())
+    given_by = os.environ.get(REPRO)
+    given = (process for process in above if given_by in (None, str(process.pid)))
+    return _repro(next(given, above[0]), above[0]) if above else None
 
 
 def _repro(one: psutil.Process, dvc: psutil.Process) -> Repro:

@@ -16,6 +16,7 @@ from typing import Any
 from pipeline import dvc_yaml
 from pipeline.layout import MANIFEST, Layout, pairs
 from pipeline.params import Params
+from pipeline.settings import CONTENT
 from pipeline.stages import STAGES, stage_named
 from pipeline.tracking.mlflow import clone
 from quartet.files import read_json, sha256
@@ -77,7 +78,10 @@ def stage_params(params: Params, stage: str, variant: str, named: bool = False) 
     ``models.layers``.
     """
     flat: dict[str, str] = {}
-    for key in dvc_yaml.settings_keys(stage) if stage in STAGES else REPORT_PARAMS:
+    keys = dvc_yaml.settings_keys(stage) if stage in STAGES else REPORT_PARAMS
+    for key in keys:
+        if key.startswith(CONTENT):
+            continue  # digests, which are no setting of the user's
         full = key.replace("{}", variant)
         flat |= settings_under(params, full, full if named else key.replace(".{}", ""))
     return flat

@@ -19,7 +19,7 @@ from pipeline import code
 from pipeline.layout import Layout
 from pipeline.params import Params
 from pipeline.run import hardware
-from pipeline.settings import PARAMS, read_params
+from pipeline.settings import PARAMS, StageSettings, is_by_dvc, read_params
 from pipeline.stages import STAGES, record, stage_named
 from pipeline.tracking.progress import say
 from pipeline.tracking.repro import DVC_EXP_NAME, Repro, current_repro, process_start
@@ -44,9 +44,21 @@ class StageRun:
         stopwatch: for durations within it.
     """
 
-    def __init__(self, stopwatch: Stopwatch, watcher: StageWatcher | None) -> None:
+    def __init__(
+        self, stopwatch: Stopwatch, watcher: StageWatcher | None, settings: StageSettings | None = None
+    ) -> None:
         self.stopwatch = stopwatch
         self._watcher = watcher
+        self._settings = settings
+
+    def check(self) -> None:
+        """Compare settings and local sources with what they were at the start: before the outputs are written.
+
+        Raises:
+            InputError: one is another now, so that this stage's work is not what the next run would take it for.
+        """
+        if self._settings is not None:
+            self._settings.check()
 
     def metric(self, name: str, value: float, step: int = 0) -> None:
         """Report one point of a curve while it is drawn; only live stages are seen."""
@@ -100,22 +112,26 @@ def stage_run(
     """The work of one stage instance, from its inputs to its record.
 
     It says what the stage reads, and what it made in how many seconds; the durations are kept beside the artifacts.
-    What DVC notes of the stage must be what ran: the code is compared at the start and at the end.
+    What DVC notes of the stage must be what ran: code, settings and local sources are compared at the start and at the
+    end.
 
     Args:
         stage, variant: as in dvc.yaml: ``stage_run(params, "sts", "tta")`` for ``sts@tta``.
         resume: the folder of an interrupted training, whose run goes on.
 
     Raises:
-        InputError: MLflow cannot be reached, for a live stage; the code or, in an experiment, params.yaml was edited.
+        InputError: MLflow cannot be reached, for a live stage; the code, a local source or, in an experiment,
+            params.yaml was edited.
     """
     layout = Layout(params.experiment)
     code.check(stage, read=stage_named(stage).tunes)
     read = inputs(params, layout, stage, variant)
     if read:
         say(f"{run_name(stage, variant)} reads {in_words(read)}")
+    settings = StageSettings(params, stage, variant) if is_by_dvc() else None
     with _watched(params, stage, variant, resume) as watcher:
-        run = StageRun(Stopwatch(layout, stage, variant), watcher)
+        run = StageRun(Stopwatch(layout, stage, variant), watcher, settings)
+        run.check()
         warned = _Warnings(run)
         logging.getLogger("quartet").addHandler(warned)
         started, clock = time.time(), time.perf_counter()
@@ -123,6 +139,7 @@ def stage_run(
             yield run
             seconds = time.perf_counter() - clock
             code.check(stage)
+            run.check()
             _check_experiment(params)
             process, dvc = process_start(), current_repro()
             run.stopwatch.add(START_UP, started - process)

@@ -189,6 +189,11 @@ def model_files(folder: Path) -> list[Path]:
     return sorted([*_matching(folder, (CONFIG, *TOKENIZER_FILES)), *weights])
 
 
+def tokenizer_files(folder: Path) -> list[Path]:
+    """What a tokenizer is made of, sorted; none where there is nothing of it."""
+    return _matching(folder, TOKENIZER_FILES)
+
+
 def check_folder(folder: Path) -> None:
     """Raise InputError where a folder can hold no model, ours or of Hugging Face; none is opened, nothing imported."""
     if not (folder / CONFIG).is_file():

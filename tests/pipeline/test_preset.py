@@ -9,15 +9,13 @@ from pathlib import Path
 import pytest
 
 from pipeline import preset, side_by_side
-from pipeline.fetch import fetch_one
-from pipeline.layout import MANIFEST, Layout
+from pipeline.layout import Layout
 from pipeline.settings import read_params
 from quartet.errors import InputError
-from quartet.files import hold_lock, write_json
+from quartet.files import hold_lock
 from quartet.report.facts import read_facts
 from quartet.report.headline import headline
 from quartet.results import read_results
-from tests.settings import change_settings
 
 PRESETS = Path(__file__).resolve().parents[2] / "presets"
 
@@ -140,42 +138,6 @@ def test_a_mistake_in_the_settings_runs_nothing(folder: Path, commands: list[lis
     with pytest.raises(InputError, match="unknown key"):
         preset.repro()
     assert commands == []
-
-
-def test_local_files_that_changed_are_read_again(folder: Path, commands: list[list[str]]) -> None:
-    text = (folder / "presets" / "tiny.yaml").read_text()
-    start = text.index("    source: package://")
-    text = text.replace(text[start : text.index("    language:")], "    source: books\n    sha256: null\n", 1)
-    (folder / "params.yaml").write_text(text.replace("kind: wikipedia", "kind: text", 1))
-    (folder / "books").mkdir()
-    (folder / "books" / "a.txt").write_text("one")
-    params = read_params()
-    fetch_one(params.corpora["wikipedia-sample"], Path(), Layout("tiny").raw("wikipedia-sample"))
-    preset.repro()
-    assert commands == [["-m", "dvc", "repro"]]
-    (folder / "books" / "a.txt").write_text("another")
-    preset.repro()
-    again = ["-m", "dvc", "repro", "--single-item", "--force", "download@wikipedia-sample"]
-    assert commands[1:] == [["-m", "dvc", "repro", "settings"], again, ["-m", "dvc", "repro"]]
-
-
-def test_a_pinned_file_is_read_again_only_where_it_was_not_there(folder: Path) -> None:
-    """What it holds is compared with its sha256 where it is read."""
-    (folder / "params.yaml").write_text((PRESETS / "tiny.yaml").read_text())
-    source = folder / "small.txt"
-    source.write_text("one")
-    task = {
-        "kind": "classification",
-        "license": "none",
-        "files": {"texts": {"source": "small.txt", "sha256": "0" * 64}},
-    }
-    change_settings(folder / "params.yaml", {"tasks.small": task})
-    params, layout = read_params(), Layout("tiny")
-    manifest = layout.task("classification", "small") / MANIFEST
-    write_json(manifest, {"available": False, "files": {}})
-    assert preset.changed_sources(params, layout) == ["tasks"]
-    write_json(manifest, {"files": {"texts": {"sha256": "0" * 64}}})
-    assert preset.changed_sources(params, layout) == []
 
 
 def test_a_failed_pipeline_ends_with_its_code(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,7 +135,7 @@ class Dvc:
         arguments = command[3:]
         self.commands.append(arguments)
         if arguments[0] == "status":
-            options["stdout"].write(json.dumps({one: [] for one in self.changed}))
+            options["stdout"].write(json.dumps({one: [] for one in self.changed | {"settings"}}))
         elif arguments[0] == "dag":
             nodes = "".join(f'"{one}";\n' for one in ("code", "settings", "encode"))
             edges = "".join(f'"{before}" -> "{after}";\n' for before, after in EDGES)

@@ -190,7 +190,7 @@ def test_two_ablations_merged(walk: Walk) -> None:
     settings = read_yaml(walk.folder / "params.yaml")
     assert settings["ngrams"]["ngram-3"]["order"] == 2
     assert settings["models"]["tta"]["training"]["steps"] == 31
-    assert "up to date" in walk.run("dvc status") and not walk.run("git status --porcelain")
+    assert walk.run("dvc status").strip() == quick_dvc.UP_TO_DATE and not walk.run("git status --porcelain")
 
 
 def test_a_corpus_of_ones_own(walk: Walk) -> None:

@@ -135,7 +135,7 @@ def test_an_edit_of_what_a_later_stage_imports_ends_that_stage(lean: Lean) -> No
     script.write_text(code)
     assert NGRAM in lean.repro(), "nothing is kept of it under the name of the code before"
     assert lean.rows != rows
-    assert "up to date" in lean.dvc("status")
+    assert lean.dvc("status").strip() == quick_dvc.UP_TO_DATE
 
 
 def test_an_edit_of_what_a_running_stage_imports_ends_that_stage_and_other_edits_end_nothing(
@@ -161,7 +161,7 @@ def test_an_edit_of_what_a_running_stage_imports_ends_that_stage_and_other_edits
     assert noted["bootstrap"] == 100
     after = lean.repro()
     assert {"code", "settings", NGRAM} <= after and not {SEGMENT, TOKENIZER} & after
-    assert "up to date" in lean.dvc("status")
+    assert lean.dvc("status").strip() == quick_dvc.UP_TO_DATE
 
 
 def test_an_experiment_is_recorded_with_its_own_settings(lean: Lean) -> None:

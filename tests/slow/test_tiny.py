@@ -16,6 +16,7 @@ import quartet
 from pipeline.settings import SYSTEMS, read_params
 from pipeline.stages import ON_SETS
 from quartet.results import BASELINES, read_results
+from tests import quick_dvc
 from tests.imports import ROOT
 from tests.tiny import SHARED, Clone, finished
 
@@ -116,8 +117,8 @@ def test_a_second_clone_pulls_everything_and_has_nothing_to_run(
         shutil.copyfile(clone.folder / name, other.folder / name)
     shutil.copytree(clone.folder / "reports", other.folder / "reports")
     other.dvc("pull")
-    assert "Data and pipelines are up to date." in other.dvc("status")
-    assert other.repro() == set()
+    assert other.dvc("status").strip() == quick_dvc.UP_TO_DATE
+    assert other.repro() == quick_dvc.ALWAYS
     assert other.results == clone.results
     kept = ("timings", "resume")  # no outputs of DVC's
     for path in sorted((clone.folder / "artifacts" / "tiny").rglob("*")):
@@ -138,13 +139,13 @@ def test_a_fresh_clone_reports_what_it_has_run(
     assert "report" in other.repro()
     assert other.results == clone.results
     assert set(rows_of_models(other)) == set(rows_of_models(clone))
-    assert other.repro() == set()
+    assert other.repro() == quick_dvc.ALWAYS
 
 
 def test_an_edit_of_one_model_runs_only_what_hangs_on_it(clone: Clone) -> None:
     """Of the model with the fewest evaluations; slow/test_dvc_runs.py edits the other, with stand-ins for stages."""
     before = clone.results
-    assert clone.repro() == set(), "nothing is left to do"
+    assert clone.repro() == quick_dvc.ALWAYS, "nothing is left to do"
     own = "recurrence: {memory: 32}\n    training: {steps: "
     clone.edit(f"{own}30", f"{own}31")
     assert clone.repro() == {

@@ -244,7 +244,7 @@ def test_a_training_has_the_same_name_whatever_the_order_of_the_disk(started: Wo
     def folder(seed: int) -> Path:
         encoded = LAYOUT.encoded(model.corpus, model.tokenizer)
         tokenizer = LAYOUT.tokenizer(model.tokenizer) / "tokenizer.json"
-        return Pretraining("tta", model, encoded, tokenizer, seed, "cpu", started.folder).folder
+        return Pretraining("tta", model, encoded, tokenizer, seed, "cpu", started.folder, "").folder
 
     for back in (False, True):
 

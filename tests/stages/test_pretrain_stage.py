@@ -130,6 +130,10 @@ def test_other_weights_and_other_resume_points_train_nothing(
     edit("checkpoint_every: 3, weights: best", "checkpoint_every: 2")
     pretrain("tta")
     assert load_card(Layout("tiny").models / "tta") == card
+    edit("threads: 1", "threads: 2")
+    with pytest.raises(AssertionError, match="trains"):
+        pretrain("tta")
+    edit("threads: 2", "threads: 1")
     edit("learning_rate: 1e-1", "learning_rate: 1e-2")
     with pytest.raises(AssertionError, match="trains"):
         pretrain("tta")

@@ -12,9 +12,9 @@ import torch
 from pipeline.early_checks import check_files
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params
-from pipeline.preset import changed_sources
 from pipeline.scorers import scorers
 from pipeline.settings import read_params
+from pipeline.sources import content
 from quartet.errors import InputError
 from quartet.export.scorer import ExportedLM
 from quartet.files import read_json
@@ -128,20 +128,16 @@ def test_its_rows_bear_the_entrys_name_and_say_what_it_is(
 )
 def test_a_folder_that_changed_is_taken_again(made: Made, kind: str, file: str) -> None:
     params = made(kind)
-    layout = Layout("tiny")
-    assert changed_sources(params, layout) == [], "nothing was taken yet"
-    pretrained("books")
+    before = content(params, {}, {})
     Path("given/notes.txt").write_text("still no part of it")
-    assert changed_sources(params, layout) == []
+    assert content(params, {}, {}) == before
     path = Path("given") / file
     path.write_text(path.read_text() + "\n")
-    assert changed_sources(params, layout) == ["pretrained@books"]
+    assert content(params, {}, {})["pretrained"] != before["pretrained"]
     for damaged in ("", "[]", '{"sha256'):
-        (layout.pretrained("books") / MANIFEST).write_text(damaged)
+        Layout("tiny").pretrained("books").mkdir(parents=True, exist_ok=True)
+        (Layout("tiny").pretrained("books") / MANIFEST).write_text(damaged)
         check_files(params, "params.yaml")
-        assert changed_sources(params, layout) == ["pretrained@books"]
-    pretrained("books")
-    assert changed_sources(params, layout) == []
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import pytest
 
 from pipeline import fetch
 from pipeline.layout import MANIFEST, Layout
-from pipeline.preset import changed_sources
 from pipeline.settings import read_params
 from pipeline.task_sets import file_name, sets_of
 from quartet.errors import InputError
@@ -101,11 +100,8 @@ def test_an_absent_set_is_named_with_the_way_to_get_it_and_read_when_it_has_come
     manifest = read_json(layout.task("sts", "mine") / MANIFEST)
     assert manifest["available"] is False
     assert "stsb" in manifest["obtain"]
-    assert changed_sources(read_params(), layout) == []
     (workspace / "dev.csv").write_text("".join(PAIRS))
-    assert changed_sources(read_params(), layout) == ["tasks"]
     tasks()
-    assert changed_sources(read_params(), layout) == []
     assert len(dict(sets_of(KINDS["sts"], read_params(), layout))) == 1
 
 

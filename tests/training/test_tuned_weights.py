@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -20,13 +21,17 @@ def files(folder: Path) -> set[str]:
 
 
 def kept_tunings(folder: Path) -> KeptTunings:
-    return KeptTunings(lambda seed: folder / f"seed-{seed}")
+    return KeptTunings(lambda seed: folder / f"seed-{seed}", "threads: 1")
+
+
+#: What stands before the names of all that is kept with these settings.
+OWN = f"{hashlib.sha256(b'threads: 1').hexdigest()[:16]}-"
 
 
 #: What is asked for of a seed -> a file of it, as the tunings leave them: weights, or a folder of a search of a grid.
 SHAPES: dict[tuple[str, ...], str] = {
-    ("{}.safetensors",): "{}.safetensors",
-    ("rte", "{}"): "rte/{}/16-0.001-3.seed-1.json",
+    ("{}.safetensors",): OWN + "{}.safetensors",
+    ("rte", "{}"): f"rte/{OWN}{{}}/16-0.001-3.seed-1.json",
 }
 
 
@@ -41,7 +46,8 @@ def test_what_was_asked_for_stays_and_the_rest_goes(tmp_path: Path, parts: tuple
         for seed in (1, 2):
             for name in ("same", "new"):
                 asked = [part.format(name) for part in parts]
-                assert kept.path(seed, *asked) == tmp_path.joinpath(f"seed-{seed}", *asked)
+                place = tmp_path.joinpath(f"seed-{seed}", *asked)
+                assert kept.path(seed, *asked) == place.with_name(OWN + place.name)
         for name in of("new"):
             write(tmp_path / name)
         assert files(tmp_path) == of("old", "older", "same", "new"), "nothing goes before the end"
@@ -54,7 +60,7 @@ def test_after_an_error_nothing_is_removed(tmp_path: Path, error: type[BaseExcep
     with pytest.raises(error), kept_tunings(tmp_path) as kept:
         write(kept.path(1, "new.safetensors"))
         raise error
-    assert files(tmp_path) == {"seed-1/old.safetensors", "seed-1/new.safetensors"}
+    assert files(tmp_path) == {"seed-1/old.safetensors", f"seed-1/{OWN}new.safetensors"}
 
 
 def test_who_asked_for_nothing_removes_nothing(tmp_path: Path) -> None:
@@ -72,20 +78,17 @@ def test_tuned_weights_have_another_name_where_anything_that_decides_them_differ
 
     squad, race = "quartet.tasks.squad.tuning", "quartet.tasks.race.tuning"
     names = [
-        tuning_name(squad, {"epochs": 1}, [asked(0)], "model", 1),
-        tuning_name(race, {"epochs": 1}, [asked(0)], "model", 1),
-        tuning_name(race, {"epochs": 2}, [asked(0)], "model", 1),
-        tuning_name(race, {"epochs": 2}, [asked(1)], "model", 1),
-        tuning_name(race, {"epochs": 2}, [asked(1)], "other model", 1),
-        tuning_name(race, {"epochs": 2}, [asked(1)], "other model", 2),
+        tuning_name(squad, [asked(0)], "model", 1),
+        tuning_name(race, [asked(0)], "model", 1),
+        tuning_name(race, [asked(1)], "model", 1),
+        tuning_name(race, [asked(1)], "other model", 1),
+        tuning_name(race, [asked(1)], "other model", 2),
     ]
     assert len(set(names)) == len(names)
-    assert names[0] == tuning_name(squad, {"epochs": 1}, [asked(0)], "model", 1)
+    assert names[0] == tuning_name(squad, [asked(0)], "model", 1)
 
 
-def test_the_order_of_settings_does_not_name_tuned_weights() -> None:
-    name = "quartet.tasks.race.tuning"
-    settings = {"epochs": 1, "batch_size": 2}
-    turned = dict(reversed(settings.items()))
-    assert list(turned) != list(settings)
-    assert tuning_name(name, settings, []) == tuning_name(name, turned, [])
+def test_settings_name_what_is_kept(tmp_path: Path) -> None:
+    """One thread's weights are not taken for those of two."""
+    places = {KeptTunings(lambda seed: tmp_path, f"threads: {threads}").path(1, "a") for threads in (1, 2)}
+    assert len(places) == 2

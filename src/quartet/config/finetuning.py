@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from itertools import product
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
@@ -181,12 +180,6 @@ class QuestionSettings:
     def __post_init__(self) -> None:
         if not self.positions or len(set(self.positions)) < len(self.positions):
             raise ValueError(f"positions {list(self.positions)}: name paper, released or both, each once")
-
-    @property
-    def decisive(self) -> dict[str, Any]:
-        """What decides the tuned weights, given the examples and how they are read."""
-        idle = ("positions", "train_limit", "judged_limit", "held_out", "max_answer")
-        return {key: value for key, value in dataclasses.asdict(self).items() if key not in idle}
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Literal
 
 from pydantic.dataclasses import dataclass
@@ -14,8 +13,6 @@ from quartet.config.types import STRICT, Count, Fraction, NotNegative, Positive,
 BatchBy = Literal["tokens", "sentences"]
 #: See `TrainerSettings`.
 TrainingStrategy = Literal["auto", "ddp", "fsdp"]
-#: Settings of a training that change none of its weights: which are used, and how often they are kept meanwhile.
-IDLE = ("weights", "checkpoint_every")
 #: Precisions that a CPU has no use for.
 ON_GPU_ONLY = ("tf32", "fp16")
 
@@ -84,11 +81,6 @@ class TrainingConfig:
             raise ValueError(f"accumulate {self.accumulate} parts are more than batch_size {self.batch_size}")
         if 0 < self.schedule_steps < self.steps:
             raise ValueError(f"schedule_steps {self.schedule_steps} end before steps {self.steps}")
-
-    @property
-    def decisive(self) -> TrainingConfig:
-        """The same training, with `IDLE` settings at their defaults: what finished trainings are found by."""
-        return dataclasses.replace(self, **{name: getattr(TrainingConfig, name) for name in IDLE})
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)

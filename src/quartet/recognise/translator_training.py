@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -21,10 +20,8 @@ from quartet.results import Measure
 from quartet.training.callbacks import MetricReporter, Progress
 from quartet.training.kept_training import KeptTraining
 
-#: What the text, the vocabulary, the training and the files of a translator are made by. The search is no part of it.
-TRAINING = tuple(
-    f"quartet.recognise.{name}" for name in ("parallel_text", "vocabulary", "training", "translation")
-)
+#: What only the search of a trained translator's lists is made by.
+SEARCH = ("quartet.recognise.beam", "quartet.recognise.hypotheses")
 #: The splits that decide the weights.
 READ = ("train", "dev")
 #: Beside the model with its last weights: those of the lowest point of the curve.
@@ -39,6 +36,7 @@ class TranslatorTraining(KeptTraining):
         files, texts: by split, the two files and what they hold.
         device: ``cpu`` or ``cuda``.
         place: where this translator's trainings are kept.
+        decisive: as `settings` of :class:`quartet.training.pretraining.Pretraining`.
     """
 
     def __init__(
@@ -49,19 +47,18 @@ class TranslatorTraining(KeptTraining):
         texts: Mapping[str, ParallelText],
         device: str,
         place: Path,
+        decisive: str,
     ) -> None:
         self.name = name
         self.entry = entry
         self.device = device
         self._texts = texts
-        named = dataclasses.asdict(dataclasses.replace(entry, training=entry.training.decisive))
-        chosen = {key: value for key, value in named.items() if key not in ("beam", "test")}
         super().__init__(
             place,
             [
-                json.dumps(chosen, sort_keys=True),
+                decisive,
                 *(sha256(path) for split in READ for path in files[split]),
-                code.fingerprint(*TRAINING),
+                code.fingerprint(__name__, without=SEARCH),
                 device,
             ],
         )

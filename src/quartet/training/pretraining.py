@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import shutil
 from collections.abc import Mapping
 from functools import cached_property
@@ -36,6 +35,8 @@ class Pretraining(KeptTraining):
         seed: of the weights and of the data.
         device: ``cpu`` or ``cuda``.
         place: where this model's trainings of this seed are kept: …/<name>/seed-<seed>.
+        settings: a text that two trainings share only where all settings that decide weights are the same: those of
+            `entry`, and those of the process, such as its threads.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Pretraining(KeptTraining):
         seed: int,
         device: str,
         place: Path,
+        settings: str,
     ) -> None:
         self.name = name
         self.entry = entry
@@ -54,12 +56,11 @@ class Pretraining(KeptTraining):
         self.device = device
         self._encoded = encoded
         self._tokenizer = tokenizer
-        decisive = dataclasses.replace(entry, training=entry.training.decisive)
         decides = [
-            json.dumps(dataclasses.asdict(decisive), sort_keys=True),
+            settings,
             *(sha256(encoded / f"{split}.{kind}") for split in READ for kind in ("arrow", "json")),
             sha256(tokenizer),
-            code.fingerprint("quartet.training.fit", "quartet.models.checkpoint"),
+            code.fingerprint(__name__),
             str(seed),
             device,
         ]

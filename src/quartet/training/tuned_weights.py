@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -26,16 +26,15 @@ def tuning_code(*modules: str) -> str:
     return code.fingerprint(*modules, without=EVALUATION)
 
 
-def tuning_name(module: str, settings: Mapping[str, Any], examples: Iterable[Any], *others: object) -> str:
-    """A name for tuned weights: equal only where the settings, the examples, the others and the code are.
+def tuning_name(module: str, examples: Iterable[Any], *others: object) -> str:
+    """A name for tuned weights: equal only where the examples, the others and the code are; see `KeptTunings`.
 
     Args:
         module: of the training, which tunes.
-        settings: those that decide the weights.
         examples: what is trained on, each a dataclass.
         others: what else decides: the fingerprint of the model, the seed.
     """
-    digest = hashlib.sha256(json.dumps([settings, others, tuning_code(module)], sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps([others, tuning_code(module)]).encode())
     for example in examples:
         digest.update(json.dumps(dataclasses.astuple(example)).encode())
     return digest.hexdigest()[:16]
@@ -48,15 +47,19 @@ class KeptTunings:
 
     Args:
         folder: where those of a seed are kept.
+        settings: a text that is the same only where all settings that decide tuned weights are, the threads and the
+            device too. It is part of all names.
     """
 
-    def __init__(self, folder: Callable[[int], Path]) -> None:
+    def __init__(self, folder: Callable[[int], Path], settings: str) -> None:
         self._folder = folder
+        self._settings = hashlib.sha256(settings.encode()).hexdigest()[:16]
         self._asked: list[Path] = []
 
     def path(self, seed: int, *parts: str) -> Path:
-        """The file or folder of a tuning, by its name and the folders above it."""
-        path = self._folder(seed).joinpath(*parts)
+        """The file or folder of a tuning, by the folders above it and its name."""
+        *above, name = parts
+        path = self._folder(seed).joinpath(*above, f"{self._settings}-{name}")
         self._asked.append(path)
         return path
 

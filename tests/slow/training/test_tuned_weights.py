@@ -35,7 +35,6 @@ NAMES = """
 import json, pathlib, sys, types
 import quartet
 from quartet import code
-from quartet.config.finetuning import GlueProtocol
 from quartet.tasks.glue.search import fingerprint as glue
 from quartet.training.tuned_weights import tuning_name
 model = types.SimpleNamespace(fingerprint="m")
@@ -45,9 +44,9 @@ def names():
     for function in vars(code).values():  # what is remembered of the modules before
         getattr(function, "cache_clear", lambda: None)()
     weights = {
-        task: tuning_name(f"quartet.tasks.{task}.tuning", {}, [], "m", 1) for task in ("nli", "squad", "race")
+        task: tuning_name(f"quartet.tasks.{task}.tuning", [], "m", 1) for task in ("nli", "squad", "race")
     }
-    return {**weights, "glue": glue(model, examples, GlueProtocol(seeds=(1,)))}
+    return {**weights, "glue": glue(model, examples)}
 
 found = {"": names()}
 for name, old, new in json.loads(sys.argv[1]):

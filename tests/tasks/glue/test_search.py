@@ -144,23 +144,20 @@ def test_a_fingerprint_tells_apart_what_decides_a_training(
     small_corpus: Small, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model, examples = model_of(small_corpus, "segabert"), toy()
-    same = fingerprint(model, examples, GlueProtocol(seeds=(1,)))
-    assert same == fingerprint(model, toy(), GlueProtocol(seeds=(2, 3), own_schedule=True))
+    same = fingerprint(model, examples)
+    assert same == fingerprint(model, toy())
     fewer = glue_set("rte", {"train": ordered(300, 1), "dev": ordered(200, 2)}, 10)
     others = [
-        fingerprint(model_of(small_corpus, "segabert", init_std=0.2), examples, GlueProtocol(seeds=(1,))),
-        fingerprint(model, fewer, GlueProtocol(seeds=(1,))),
-        fingerprint(model, examples, GlueProtocol(seeds=(1,), pooling="mean")),
-        fingerprint(model, examples, GlueProtocol(seeds=(1,), warmup=0.5)),
-        fingerprint(model, examples, GlueProtocol(seeds=(1,), max_length=20)),
+        fingerprint(model_of(small_corpus, "segabert", init_std=0.2), examples),
+        fingerprint(model, fewer),
     ]
     for split in ("train", "dev"):  # other texts with the same labels
         changed = {"train": examples.train, **examples.others}
         changed[split] = [*changed[split][:-1], dataclasses.replace(changed[split][-1], first="another text")]
-        others.append(fingerprint(model, glue_set("rte", changed, 0), GlueProtocol(seeds=(1,))))
+        others.append(fingerprint(model, glue_set("rte", changed, 0)))
     monkeypatch.setattr(glue_search, "tuning_code", lambda *modules: "another")
-    others.append(fingerprint(model, examples, GlueProtocol(seeds=(1,))))
-    assert len({same, *others}) == 9
+    others.append(fingerprint(model, examples))
+    assert len({same, *others}) == 6
 
 
 def test_what_cannot_be_tuned_is_named(small_corpus: Small, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_each_setting_decides_how_questions_are_read(
             settings,
             Segmenter(Punkt(PunktParameters()), "untrained"),
             "paper",
-            KeptTunings(lambda seed: tmp_path),
+            KeptTunings(lambda seed: tmp_path, ""),
         )["dev"]
         answers.append([len(text.split()) for text, _ in found.ranked])
     if name == "max_answer":

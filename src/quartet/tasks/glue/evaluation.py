@@ -39,7 +39,7 @@ def evaluate(
         hardware: what computes, in words.
     """
     grid = settings.grid(dataset)
-    keep = kept.path(model.seed, dataset, fingerprint(model, examples, settings))
+    keep = kept.path(model.seed, dataset, fingerprint(model, examples))
     total = len(grid.plans(settings.own_schedule)) * len(settings.seeds)
     with run.bar(f"{model.name} on {dataset}: trainings", total) as shown:
         found = search(model, examples, grid, settings, keep, shown.advance, hardware)

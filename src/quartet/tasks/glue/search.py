@@ -112,14 +112,15 @@ def search(
     )
 
 
-def fingerprint(model: LanguageModel, examples: GlueSet, protocol: GlueProtocol) -> str:
-    """A name for the trainings of one task: equal only where model, examples, settings and code are.
+def fingerprint(model: LanguageModel, examples: GlueSet) -> str:
+    """A name for the trainings of one task: equal only where model, examples and code are.
 
-    Seeds and the grid are no part of it: each training has a file of its own.
+    Settings are named by :class:`quartet.training.tuned_weights.KeptTunings`, but for seeds and the grid: each training
+    has a file of its own.
     """
-    settings = [examples.format, protocol.max_length, protocol.pooling, protocol.warmup]
     task = TASKS[examples.format]
-    decisive = [model.fingerprint, repr(settings), repr(task.labels), tuning_code(__name__, tuning.__name__)]
+    code = tuning_code(__name__, tuning.__name__)
+    decisive = [model.fingerprint, examples.format, repr(task.labels), code]
     parts = hashlib.sha256("\n".join(decisive).encode())
     for split, part in _all(examples).items():
         parts.update(split.encode())

@@ -24,9 +24,6 @@ from quartet.tasks.sts.metrics import mean_over_sets, similarities
 from quartet.training.tuned_weights import KeptTunings, tuning_name
 from quartet.training.tuning import TuningSettings, load_or_tune
 
-#: Settings that decide no weight of a tuning; its pairs are named by themselves.
-IDLE = ("sets", "limit", "random_control")
-
 
 def evaluate(
     run: Evaluation,
@@ -45,7 +42,6 @@ def evaluate(
     """
     texts = sts.texts_of(similarity)
     pairs = [(pair.premise, pair.hypothesis, LABELS.index(pair.label)) for pair in sets.train]
-    decisive = {key: value for key, value in dataclasses.asdict(settings).items() if key not in IDLE}
     tuned = TuningSettings.of(settings, model.seed)
     untuned = EvaluatedSystem(model.name, model.device, model.scale, model.seed, "untuned")
     judge_vectors(run, untuned, similarity, texts, embed(model, texts))
@@ -53,7 +49,7 @@ def evaluate(
     if settings.random_control:
         starts["random"] = untrained_model(model, tuned)
     for start, one in starts.items():
-        key = tuning_name(tuning.__name__, decisive, sets.train, one.fingerprint, model.seed)
+        key = tuning_name(tuning.__name__, sets.train, one.fingerprint, model.seed)
         weights = kept.path(model.seed, f"{key}.safetensors")
         with run.bar(f"{model.name} {start}: steps of tuning") as shown:
             make = partial(SiameseModel, one, len(LABELS), settings.max_length)

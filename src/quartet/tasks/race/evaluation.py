@@ -55,7 +55,6 @@ def tune_and_choose(
     """The choices on each split of a copy of the model that was tuned on the set."""
     key = tuning_name(
         tuning.__name__,
-        settings.decisive,
         data.train,
         *(model.fingerprint, model.seed, positions, segmenter.provenance),
     )

@@ -39,10 +39,14 @@ class KeptScores:
 
     When the block ends without an error, those that it did not ask for (of an earlier model, of older code, of lists
     that are no longer there) are removed. Another grid of weights, a further set of lists: what was scored is there.
+
+    Args:
+        settings: a text that is the same only where all settings that decide scores are, such as the threads.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, settings: str) -> None:
         self._folder = folder
+        self._settings = settings
         self._code = code.fingerprint(
             score_all.__module__, *(kind.__module__ for kind in get_args(AnyScorer))
         )
@@ -56,7 +60,7 @@ class KeptScores:
         Each set of texts has a file of its own for each model, device and reading: so a chunk of them is either
         scored or taken over as a whole, and the values are those of a run that was not stopped, bit for bit.
         """
-        what = _digest([self._code, model.fingerprint, model.device, str(masked), *texts])
+        what = _digest([self._settings, self._code, model.fingerprint, model.device, str(masked), *texts])
         path = self._folder / f"{what}.sqlite"
         self._asked.add(path)
         with ScoreCache(path) as cache:

@@ -63,7 +63,6 @@ def tune_and_answer(
     )
     key = tuning_name(
         tuning.__name__,
-        settings.decisive,
         data.train,
         *(model.fingerprint, model.seed, positions, segmenter.provenance),
     )
