@@ -249,7 +249,8 @@ class Forecast:
             (dep.def_path, key): one for dep in stage.deps for key, one in (dep.hash_info.value or {}).items()
         }
         now = {(dep.def_path, key): one for dep in stage.deps for key, one in self._settings(dep).items()}
-        changed = changed_kinds(was.pop(section, {}), now.pop(section))
+        root = Path(now[str(SETTINGS), "data.root"])
+        changed = changed_kinds(was.pop(section, {}), now.pop(section), root, Path(path))
         if was != now or not isinstance(locked, Tree):
             return [path]
         for kind in KINDS:

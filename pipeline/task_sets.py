@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pipeline.fetch import tree_sha256
 from pipeline.layout import MANIFEST, Layout
 from pipeline.params import Params, TaskEntry
 from pipeline.tracking.progress import say
@@ -57,20 +58,30 @@ def check_roles(name: str, task: TaskEntry, kind: SetKind) -> None:
             raise InputError(f"{place}.{role}", f"would be {MANIFEST}, which says what there is", "rename it")
 
 
-def changed_kinds(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
+def changed_kinds(before: Mapping[str, Any], after: Mapping[str, Any], root: Path, folder: Path) -> set[str]:
     """The kinds whose folder the stage `tasks` may make another, by the section ``tasks`` of two runs.
 
-    What has no checksum may have changed where it comes from. The licence is in no file.
+    What has no checksum is held against the file that it was copied from. The licence is in no file.
+
+    Args:
+        root: where relative sources start.
+        folder: of all sets.
     """
 
     def brought(tasks: Mapping[str, Any], kind: str) -> dict[str, Any]:
         return {name: {**one, "license": ""} for name, one in tasks.items() if one["kind"] == kind}
 
     kinds = {one["kind"] for one in (*before.values(), *after.values())}
-    loose = {
-        one["kind"] for one in after.values() if any(file["sha256"] is None for file in one["files"].values())
-    }
-    return loose | {kind for kind in kinds if brought(before, kind) != brought(after, kind)}
+    changed = {kind for kind in kinds if brought(before, kind) != brought(after, kind)}
+    for name, one in after.items():
+        manifest = folder / one["kind"] / name / MANIFEST
+        known = read_json(manifest).get("files", {}) if manifest.is_file() else {}
+        for role, file in one["files"].items():
+            path, had = root / file["source"], known.get(role, {}).get("sha256")
+            missed = had is None and "://" in file["source"]  # it may be had now
+            if file["sha256"] is None and (missed or (path.exists() and tree_sha256(path) != had)):
+                changed.add(one["kind"])
+    return changed
 
 
 def file_name(role: str, source: str, kind: SetKind) -> str:

@@ -158,6 +158,8 @@ def write_paths(path: str) -> None:
 def write_planned(path: str) -> None:
     """Write what the code of the working folder plans: [[stage, outcome], ...] as JSON."""
     sys.path[:0] = os.environ["PYTHONPATH"].split(os.pathsep)
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("pipeline", "quartet")]:
+        del sys.modules[name]  # of this checkout
     from pipeline.changes import changes
 
     assert Path(changes.__code__.co_filename).is_relative_to(Path.cwd())
