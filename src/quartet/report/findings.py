@@ -49,7 +49,7 @@ def gains(report: Report) -> Iterator[str]:
 
 
 def differences(report: Report, table: str) -> Iterator[str]:
-    """Of every whole set and figure of a table, which of the kept differences leave out 0; none of dev where there is test."""
+    """Of every whole set and figure of a table, which kept differences leave out 0; none of dev beside test."""
     known = sections().get(table) or sections().get(table.removesuffix(PAIRS))
     title = known.title if known else table
     for dataset, split in report.groups(table):
