@@ -153,7 +153,7 @@ class Multiplied(TorchDispatchMode):
     """Keeps the type of each product of matrices."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.types: list[torch.dtype] = []
 
     def __torch_dispatch__(

@@ -111,10 +111,10 @@ def bleu_selections(n: int) -> tuple[Selection, Selection, list[tuple[str, str, 
     texts = []
     for _ in range(n):
         reference = [generator.choice("abcdefgh") for _ in range(12)]
-        ours, theirs = (
+        one, other = (
             [word if generator.random() < right else "x" for word in reference] for right in (0.8, 0.7)
         )
-        texts.append((" ".join(reference), " ".join(ours), " ".join(theirs)))
+        texts.append((" ".join(reference), " ".join(one), " ".join(other)))
     counts = np.stack([metric.counts(reference, both) for reference, *both in texts])
     zeros = np.zeros(n, dtype=np.int64)
     ours, theirs = (

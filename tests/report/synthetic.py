@@ -172,8 +172,8 @@ def _model(name: str, seed: int, worse: float) -> Iterator[Result]:
     if reads == "streams":
         yield row("input-length", name, corpus, "16-tokens", kind, value * 1.1, 13_200, 0.06 * value, seed)
         if name == "transformer-xl":
-            place = "input-length-pairs", f"{name} - segatron-xl", corpus, "16-tokens", "loss-difference"
-            yield row(*place, 0.1, 13_200, 0.03, seed)
+            pairs = "input-length-pairs", f"{name} - segatron-xl", corpus, "16-tokens", "loss-difference"
+            yield row(*pairs, 0.1, 13_200, 0.03, seed)
         return
     systems = [name, f"{name}-intact"] if objective == "mlm" else [name]
     for place, system in enumerate(systems):

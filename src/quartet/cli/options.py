@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -18,8 +18,6 @@ from quartet.paths import check_paths
 from quartet.user_files import STDOUT, dash_is_stdin
 
 if TYPE_CHECKING:
-    from typer import Context
-
     from quartet.scoring.cache import ScoreCache
     from quartet.scoring.unknown import UnknownShare
 
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
 class OnceCommand(TyperCommand):
     """A command that refuses an option given twice where it takes one value: else the last counts without a word."""
 
-    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """As of any command.
 
         Raises:

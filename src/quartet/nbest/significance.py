@@ -56,9 +56,11 @@ def paired_bootstrap(
     n = len(first.counts)
     if n == 0:
         raise ValueError("no utterance has a reference")
-    figures = ([_figure(one) for one in each] for each in (ours, theirs))
+    figures = [[_figure(one) for one in each] for each in (ours, theirs)]
     units = first.units
-    return paired_difference(*figures, units.count, n=n, unit=units.name, samples=samples, seed=seed)
+    return paired_difference(
+        figures[0], figures[1], units.count, n=n, unit=units.name, samples=samples, seed=seed
+    )
 
 
 def detectable(difference: Measure) -> float | None:

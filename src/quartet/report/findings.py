@@ -8,8 +8,8 @@ from quartet.nbest.metrics import METRICS
 from quartet.report import loss
 from quartet.report.blocks import durations, runtime
 from quartet.report.cells import Cell
-from quartet.report.numbers import FORMATS, Number, fixed
-from quartet.report.run_report import Report, code, listing, named
+from quartet.report.numbers import FORMATS, Number, fixed, listing
+from quartet.report.run_report import Report, code, named
 from quartet.report.spec import sections
 
 #: As many systems as a sentence names.

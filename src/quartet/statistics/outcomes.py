@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -78,7 +79,7 @@ class Outcomes:
     def on(self, items: set[int]) -> Outcomes:
         """The same of some of the numbered items."""
         kept = [place for place, item in enumerate(self.items) if item in items]
-        columns = {
+        columns: dict[str, Any] = {
             name: tuple(column[place] for place in kept)
             for name in ("values", "gold", "sizes", "parts", "items")
             if (column := getattr(self, name))
@@ -102,7 +103,9 @@ def figures(systems: Sequence[Outcomes], metric: str) -> Statistic:
     of = systems[0]
     values_SP = np.array([one.values for one in systems])
     gold_P, sizes_P = np.array(of.gold), np.array(of.sizes or [1.0] * len(of.values))
-    parts = [np.flatnonzero(np.equal(of.parts, part)) for part in sorted(set(of.parts))] or [slice(None)]
+    parts: list[Ints | slice] = [
+        np.flatnonzero(np.equal(of.parts, part)) for part in sorted(set(of.parts))
+    ] or [slice(None)]
 
     def figure(weights: Floats, own: Ints | slice) -> Floats:
         if of.gold:

@@ -20,7 +20,7 @@ from quartet.errors import InputError, first_mistake
 from quartet.files import read_jsonl, write_jsonl
 from quartet.results import Measure
 from quartet.statistics.differences import paired_difference
-from quartet.statistics.intervals import Floats, ratio
+from quartet.statistics.intervals import Floats, Statistic, ratio
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,12 +70,13 @@ def loss_difference(
     read_D = tokens_D > 0
     if not read_D.any():
         raise ValueError("no token in any document")
-    statistics = (
+    losses: list[list[Statistic]] = [
         [partial(ratio, above=np.array(one.nats)[read_D], below=tokens_D[read_D]) for one in each]
         for each in (ours, theirs)
-    )
+    ]
     return paired_difference(
-        *statistics,
+        losses[0],
+        losses[1],
         int(read_D.sum()),
         n=sum(first.tokens),
         unit="documents",
