@@ -11,6 +11,7 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from urllib.parse import quote
 
 from pipeline.params import Params
 from quartet.config.text import Source
@@ -19,7 +20,8 @@ from quartet.files import files_below, read_json, sha256, write_json
 from quartet.hugging_face import model_files, tokenizer_files
 from quartet.model_folders import scorer_files
 
-#: By section of params.yaml and entry the lines of its sources, as ``sha256sum`` prints them: digest and source.
+#: By section of params.yaml and entry the lines of its sources: digest, one space, and the source in the form of an
+#: address, without another space. DVC folds long lines at spaces, and would read two of them as one.
 Content = dict[str, dict[str, list[str]]]
 #: A path with its size, the times of its last changes, and its SHA-256.
 Known = dict[str, list[int | str]]
@@ -44,10 +46,10 @@ def content(params: Params, before: Content, known: Known) -> Content:
             continue
         place = Path(source) if section in HUB else Path(params.data.root) / source
         if place.exists():
-            lines.append(f"{promised or _digest(place, files(place), known)}  {source}")
+            lines.append(f"{promised or _digest(place, files(place), known)} {quote(source)}")
         else:
             old = before.get(section, {}).get(name, [])
-            lines += [line for line in old if line.partition("  ")[2] == source]
+            lines += [line for line in old if line.partition(" ")[2] == quote(source)]
     return found
 
 

@@ -144,7 +144,7 @@ def test_a_promised_file_counts_by_its_promise_as_soon_as_it_is_there(folder: Pa
     assert lines()[entry] == []
     path.write_text("come")
     assert settings.write(read_params()) == [entry]
-    assert lines()[entry] == [f"{PROMISED}  small.txt"]
+    assert lines()[entry] == [f"{PROMISED} small.txt"]
     path.write_text("edited")
     assert settings.write(read_params()) == []
 
@@ -174,10 +174,29 @@ def test_a_file_is_read_again_only_where_size_or_times_differ(
     facts = path.stat()
     path.write_text("b 1 2")
     os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
-    assert content(params, {}, sources.read_known())["vectors"]["v"] == ["b 1 2  v.txt"]
+    assert content(params, {}, sources.read_known())["vectors"]["v"] == ["b 1 2 v.txt"]
     sources.KNOWN.write_text("[")
     content(params, {}, sources.read_known())
     assert len(read) == 5
+
+
+def test_dvc_reads_a_line_as_it_wrote_it(folder: Path) -> None:
+    """It folds lines at spaces: what came back otherwise would run its stage each time."""
+    from dvc.utils.serialize import dump_yaml, load_yaml
+
+    name = "my  texts of a corpus/" + "with a long name and  blanks " * 4
+    (folder / name).mkdir(parents=True)
+    (folder / name / "1.txt").write_text("one")
+    change_settings(
+        folder / "params.yaml",
+        {"corpora.wikipedia-sample.source": name, "corpora.wikipedia-sample.sha256": None},
+    )
+    found = content(read_params(), {}, {})
+    assert len(found["corpora"]["wikipedia-sample"]) == 1
+    dump_yaml("lock.yaml", found)
+    assert load_yaml("lock.yaml") == found
+    (folder / name).rename(folder / "elsewhere")
+    assert content(read_params(), found, {})["corpora"] == found["corpora"]
 
 
 def edited(path: Path) -> None:
