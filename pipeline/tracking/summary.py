@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 STAGE = "model"
 #: How the names of the views begin: :mod:`pipeline.ui` opens this clone's.
 VIEW = "models"
-#: Tables whose rows are of pairs of systems, or of parts of what another table has whole.
-ASIDE = ("perplexity-pairs", "rerank-pairs", "rerank-length")
+#: A table whose rows are of parts of what another one has whole.
+PARTS = "rerank-length"
 #: Readings that the view shows: the model's own, and for vectors its last layer's mean.
 READINGS = ("", "context")
 #: Columns of the view at most; MLflow's own picker offers the others.
@@ -225,7 +225,7 @@ def grouped(params: Params, rows: Iterable[Result]) -> dict[str, list[Result]]:
     named = [*params.models, *params.pretrained, *params.ngrams, *params.vectors]
     found: defaultdict[str, list[Result]] = defaultdict(list, {name: [] for name in named})
     for row in rows:
-        if row.table not in ASIDE:
+        if not row.versus and row.table != PARTS:  # the differences of a model would share one name
             found[row.model if row.model in named else row.system].append(row)
     return {name: own for name, own in found.items() if own}
 

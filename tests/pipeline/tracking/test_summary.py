@@ -128,9 +128,10 @@ def test_a_run_of_a_tokenizer_has_the_tokenizer_among_its_files(params: Params) 
 def test_a_model_has_the_rows_of_all_its_readings_and_comes_before_what_is_no_model(params: Params) -> None:
     first_pass = replace(WER, model="first-pass", seed=None)
     intact = replace(WER, reading="intact")
-    pairs = replace(WER, table="rerank-pairs", versus="first-pass")
+    tables = ("rerank-pairs", "sts-pairs", "input-length-pairs")
+    pairs = [replace(WER, table=table, versus=other) for table in tables for other in ("first-pass", "bilm")]
     lengths = replace(WER, table="rerank-length")
-    found = grouped(params, [first_pass, intact, WER, pairs, lengths])
+    found = grouped(params, [first_pass, intact, WER, *pairs, lengths])
     assert list(found.items()) == [("tta", [intact, WER]), ("first-pass", [first_pass])]
 
 
