@@ -264,7 +264,7 @@ class Forecast:
 
 def _path(item: Any) -> str:
     """Of a dependency or an output."""
-    return os.path.normpath(item.def_path)
+    return os.path.normpath(str(item.def_path))
 
 
 def differing(name: str, was: Any, now: Any) -> Iterator[str]:

@@ -160,7 +160,7 @@ def test_a_file_is_read_again_only_where_size_or_times_differ(
         return found.read_text()
 
     monkeypatch.setattr(sources, "sha256", counted)
-    params, known = read_params(), {}
+    params, known = read_params(), sources.read_known()
     content(params, {}, known)
     content(params, {}, known)
     assert read == ["v.txt"] * 2, "it could have changed since, within a tick of the clock"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -183,9 +183,11 @@ def classification(run: Evaluation) -> Case:
             one.text: one.label if right[int(one.text)] else "neg" if one.label == "pos" else "pos"
             for one in examples
         }
-        judge_labels(
-            run, system, "polarity", examples, lambda _, texts, said=said: [said[one] for one in texts], 3
-        )
+
+        def predict(_: object, texts: Sequence[str], said: dict[str, str] = said) -> list[str]:
+            return [said[one] for one in texts]
+
+        judge_labels(run, system, "polarity", examples, predict, 3)
     return Case(
         "classification", "polarity", "cross-validation", "accuracy", "texts", singles(UNITS), accuracy(RIGHT)
     )  # fmt: skip
