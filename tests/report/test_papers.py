@@ -200,9 +200,10 @@ def test_perplexities_over_the_same_documents_have_the_kept_change(table: str) -
     split, place = {"perplexity": ("test", "Table 1"), "input-length": ("16-tokens", "Figure 3")}[table]
     pair = row(f"{table}-pairs", "transformer-xl - segatron-xl", "wikipedia-sample", split, "loss-difference",
                0.05, 13_200, 0.01)  # fmt: skip
+    rows = [each for each in results() if each.table != pair.table]
     contrast = Contrast(first="segatron-xl", second="transformer-xl")
-    assert contrast.ours(of(f"segatron {place}", report())[0]) is None, "none is computed"
-    found = contrast.ours(of(f"segatron {place}", report([*results(), pair]))[0])
+    assert contrast.ours(of(f"segatron {place}", report(rows))[0]) is None, "none is computed"
+    found = contrast.ours(of(f"segatron {place}", report([*rows, pair]))[0])
     assert found is not None
     assert found.value == pytest.approx(100 * (math.exp(-0.05) - 1))
     assert found.bounds == pytest.approx((100 * (math.exp(-0.06) - 1), 100 * (math.exp(-0.04) - 1)))
