@@ -166,6 +166,7 @@ def test_the_facts_of_a_run_are_those_of_its_manifests_and_cards(workspace: Path
                 corpus_words=7,
                 parameters=70,
                 steps=30,
+                targets=1.0,
             ),
             ModelFacts(
                 name="segatron-xl",
@@ -180,6 +181,7 @@ def test_the_facts_of_a_run_are_those_of_its_manifests_and_cards(workspace: Path
                 steps=31,
                 variant=("index reset", "memory 24", "offsets as released"),
                 leaks=True,
+                targets=1.0,
             ),
         ),
         pretrained=(

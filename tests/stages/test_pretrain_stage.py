@@ -26,7 +26,7 @@ from tests.settings import change_settings
 
 TEXT = "The ferry left at noon. Nobody on board had seen the fog bank coming, not even the pilot.\n\n"
 STEPS = "steps: 30, batch_size: 8, learning_rate: 1e-3, validate_every: 15, validation_batches: 2, checkpoint_every: 15"
-FEW = "steps: 4, batch_size: 4, learning_rate: 1e-1, validate_every: 1, validation_batches: 1, checkpoint_every: 2"
+FEW = "steps: 4, batch_size: 4, learning_rate: 1.0, validate_every: 1, validation_batches: 1, checkpoint_every: 2"
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_a_finished_training_leaves_its_card_and_rows_and_nothing_to_resume(
     run, *_ = store.client.search_runs([store.experiment])
     assert (run.info.run_name, run.data.metrics["tokens_cut"]) == ("pretrain/tta", record["cut"])
     assert {(row.dataset, row.split, row.seed) for row in rows.values()} == {("wikipedia-sample", "valid", 1)}
-    edit("learning_rate: 1e-1", "learning_rate: 1e-2")
+    edit("learning_rate: 1.0", "learning_rate: 1e-2")
     pretrain("tta")
     assert kept not in layout.resume("tta", 1).iterdir(), "nothing asks for it any more"
 
@@ -134,7 +134,7 @@ def test_other_weights_and_other_resume_points_train_nothing(
     with pytest.raises(AssertionError, match="trains"):
         pretrain("tta")
     edit("threads: 2", "threads: 1")
-    edit("learning_rate: 1e-1", "learning_rate: 1e-2")
+    edit("learning_rate: 1.0", "learning_rate: 1e-2")
     with pytest.raises(AssertionError, match="trains"):
         pretrain("tta")
 

@@ -176,7 +176,7 @@ def _replacement(text: str, place: int, gap: str) -> str:
     found = text[place]
     if found in APOSTROPHES and _inside_word(text, place):
         return "'"
-    return gap if unicodedata.category(found).startswith("P") else found
+    return gap if unicodedata.category(found).startswith("P") or found == "|" else found
 
 
 def _unspaced(letter: str) -> bool:
