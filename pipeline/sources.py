@@ -39,7 +39,7 @@ def content(params: Params, before: Content, known: Known) -> Content:
             DVC's artifacts has nothing to run.
         known: digests of files; new ones are added.
     """
-    found: Content = {}
+    found: Content = {"tasks": {}}  # a stage reads it as a whole, whatever there is
     for section, name, source, promised, files in _sources(params):
         lines = found.setdefault(section, {}).setdefault(name, [])
         if source is None:

@@ -38,7 +38,8 @@ SIZES = frozenset(
         ),
         *("models.*.training.accumulate", "models.*.training.schedule_steps"),
         *("runtime.repeats", "runtime.hypotheses", "ngrams.*.discount_fallback"),
-        *("glue.default.batch_size", "glue.default.learning_rate", "glue.default.epochs", "glue.tasks"),
+        *("glue.default.batch_size", "glue.default.learning_rate", "glue.default.epochs"),
+        *(f"glue.tasks.{task}.{key}" for task in ("qqp", "mnli", "qnli") for key in ("batch_size", "epochs")),
         *("squad.epochs", "race.epochs"),
     }
 )
