@@ -18,7 +18,8 @@ from tests.imports import ROOT
     "name", ["small", "small-seeds", "small-bert", "small-positions", "small-tta-segments", "small-gpu"]
 )
 def test_the_presets_of_the_studies_are_what_ran(name: str) -> None:
-    """To the byte, but for `segmentation`: a record may say `auto`, and its report then which model that was.
+    """To the byte, but for `segmentation` (a record may say `auto`, and its report then which model that was), and for how
+    figures are judged since: `bootstrap`, units and combinations of lists.
 
     An evaluation that was added since has an empty list in the preset, and no line in the record.
     """
@@ -28,8 +29,9 @@ def test_the_presets_of_the_studies_are_what_ran(name: str) -> None:
         for path in (ROOT / "presets" / f"{name}.yaml", report / "params.yaml")
     )
     without = {f"  {name}: []" for name in EVALUATIONS}
-    assert [line for line in preset if line not in without and not line.startswith("segmentation:")] == [
-        line for line in record if line not in without and not line.startswith("segmentation:")
+    later = ("segmentation:", "bootstrap:", "    unit:", "  combine:")
+    assert [line for line in preset if line not in without and not line.startswith(later)] == [
+        line for line in record if line not in without and not line.startswith(later)
     ]
     ours = read_params(ROOT / "presets" / f"{name}.yaml").segmentation
     assert (ours.punkt, ours.curated) == ("published", False)
