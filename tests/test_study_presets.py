@@ -18,8 +18,9 @@ from tests.imports import ROOT
     "name", ["small", "small-seeds", "small-bert", "small-positions", "small-tta-segments", "small-gpu"]
 )
 def test_the_presets_of_the_studies_are_what_ran(name: str) -> None:
-    """To the byte, but for `segmentation` (a record may say `auto`, and its report then which model that was), and for how
-    figures are judged since: `bootstrap`, units and combinations of lists.
+    """To the byte, but for `segmentation` and for how figures are judged since: draws, units, combinations of lists.
+
+    A record may say `auto` of the segmentation, and its report then which model that was.
 
     An evaluation that was added since has an empty list in the preset, and no line in the record.
     """
