@@ -56,17 +56,20 @@ def replace_scripts(folder: Path, script: str, real: Collection[str] = REAL) -> 
 
 
 def note_outs(folder: Path) -> None:
-    """Tell the script what each stage writes: its outputs, and in folders the files that other stages read."""
-    paths = quick_dvc.paths(folder)
+    """Tell the script what each stage writes."""
+    (folder / "outs.json").write_text(json.dumps(written(quick_dvc.paths(folder))), encoding="utf-8")
+
+
+def written(paths: dict[str, dict[str, list[str]]]) -> dict[str, list[str]]:
+    """What each stage writes: its outputs, and in folders the files that other stages read."""
     read = {dep for found in paths.values() for dep in found["deps"] if Path(dep).suffix}
-    outs = {
+    return {
         stage: [
             *found["outs"],
             *(dep for dep in sorted(read) if any(_below(dep, out) for out in found["outs"])),
         ]
         for stage, found in paths.items()
     }
-    (folder / "outs.json").write_text(json.dumps(outs), encoding="utf-8")
 
 
 def _below(path: str, folder: str) -> bool:

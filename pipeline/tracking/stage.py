@@ -98,11 +98,17 @@ def same_code(stage: str) -> Iterator[None]:
 
 
 def note_experiment(params: Params) -> None:
-    """Tell MLflow of an experiment of DVC that equals a state which it has: no report of it runs."""
+    """Tell MLflow of an experiment of DVC that equals a state which it has: no report of it runs.
+
+    An old report that cannot be read ends no run: the run writes a new one.
+    """
     if DVC_EXP_NAME in os.environ:
         from pipeline.tracking.summary import show_present
 
-        show_present(params)
+        try:
+            show_present(params)
+        except InputError as error:
+            say(f"MLflow shows what it showed: {error}")
 
 
 @contextmanager

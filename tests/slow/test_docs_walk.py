@@ -21,7 +21,7 @@ from quartet.config.loading import read_yaml
 from tests import quick_dvc
 from tests.committed import copy_project
 from tests.documents import FENCE, lines_of
-from tests.edit_matrix import replace_scripts
+from tests.edit_matrix import replace_scripts, written
 from tests.imports import ROOT
 
 #: What a shell runs of a page; the lines of other programs are left out.
@@ -55,7 +55,7 @@ class Walk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.path = quick_dvc.put_first_in_path(folder.with_name("bin"))
-        copy_project(folder, "tests/", "weights/tta-books/model.onnx", "reports/small")
+        copy_project(folder, "tests/", "reports/small")
         replace_scripts(folder, SCRIPT)
         (folder / "dvc.lock").unlink()
         self.run("git init -q -b main")
@@ -90,7 +90,7 @@ class Walk:
             if not path.exists() and "artifacts" not in path.parts:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.touch()
-        return {stage: found["outs"] for stage, found in paths.items()}
+        return written(paths)
 
     def run(self, line: str) -> str:
         """What a line of the shell says, or several; none must fail."""

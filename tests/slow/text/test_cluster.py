@@ -23,6 +23,7 @@ from quartet.text.segmentation import segment_corpus
 from quartet.text.split import HeldOutShares
 from quartet.text.tokenizer import train_tokenizer
 from tests.imports import ROOT
+from tests.slow.text.test_segmented_processes import FILES
 from tests.text import corpus
 from tests.text.test_parallel import work
 from tests.text.test_segmentation import contents
@@ -132,7 +133,7 @@ def test_a_cluster_changes_no_byte(cluster: Any, tmp_path: Path, monkeypatch: py
         encode_corpus(out / "segmented", tokenizer, out / "encoded", workers=1, scheduler=scheduler)
         found.append(contents(out))
     assert found[0] == found[1]
-    assert len(found[0]) == 8
+    assert len(found[0]) == FILES
     (tmp_path / "tales" / "5.txt").write_bytes(b"One.\n\nTwo \xff.\n")
     with pytest.raises(InputError, match=r"tales/5\.txt:1: not UTF-8 \(invalid start byte\)"):
         segment_corpus(

@@ -20,6 +20,9 @@ from tests.imports import ROOT
 from tests.text import corpus
 from tests.text.test_segmentation import SHARES, contents, many_parts, source  # noqa: F401 - fixtures
 
+#: Of three splits their text, their tokens and a manifest of these; and one manifest of each folder.
+FILES = 3 * 3 + 2
+
 
 @pytest.mark.usefixtures("many_parts")
 def test_processes_change_no_byte(tmp_path: Path) -> None:
@@ -43,7 +46,7 @@ def test_processes_change_no_byte(tmp_path: Path) -> None:
         encode_corpus(out / "segmented", tokenizer, out / "encoded", workers=workers)
         found.append(contents(out))
     assert found[0] == found[1]
-    assert len(found[0]) == 8
+    assert len(found[0]) == FILES
 
 
 @pytest.mark.usefixtures("many_parts")
@@ -91,5 +94,5 @@ def test_every_byte_is_the_same_in_another_process(source: Path, tmp_path: Path)
         environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
         subprocess.run([sys.executable, "-c", SCRIPT, str(source), str(out)], check=True, env=environment)
         found.append({p.relative_to(out): p.read_bytes() for p in sorted(out.rglob("*")) if p.is_file()})
-    assert len(found[0]) == 4 + 1 + 4
+    assert len(found[0]) == FILES + 1, "and the tokenizer"
     assert found[0] == found[1]
