@@ -188,7 +188,7 @@ Edit = Callable[[Pipeline], None]
 
 def code(name: str) -> Edit:
     """A further function in a module."""
-    return lambda pipeline: pipeline.edit_file(name, lambda text: f"{text}\n\ndef _edited() -> None: ...\n")
+    return lambda pipeline: pipeline.edit_file(name, lambda text: f"{text}\n\ndef edited() -> None: ...\n")
 
 
 def changed(name: str, old: str, new: str) -> Edit:
@@ -236,10 +236,27 @@ def other_documents(*splits: str) -> Edit:
     return edit
 
 
-#: What an edit is of -> the edit.
-EDITS: dict[str, Edit] = {
+#: What is said of an edit -> the edit; it changes only what somebody is told.
+WORDS: dict[str, Edit] = {
+    "an error's reason": changed("src/quartet/files.py", "no such file", "file not found"),
+    "an error's remedy": changed("src/quartet/arguments.py", "write [text]", "write a list"),
+    "a refusal of a path": changed("src/quartet/paths.py", "write somewhere else", "name another place"),
+    "a warning of a tuning": changed("src/quartet/training/tuning.py", "a step has all", "all steps have"),
+    "a warning of a training": changed(
+        "src/quartet/training/divergence.py", "_LOG.warning(", '_LOG.info("new",'
+    ),
+    "an assertion's text": changed("src/quartet/models/adaptive.py", ', "there is a cluster"', ""),
+    "what an evaluation says": changed("src/quartet/tasks/sts/evaluation.py", ": Pearson {", ": r = {"),
+    "what a script says": changed("stages/pretrain.py", "goes on where it was stopped", "goes on"),
+    "a line of progress": changed("pipeline/tracking/progress.py", "say(", "say( "),
+    "a refusal of a setting": changed("src/quartet/config/model.py", " must rise", " are to rise"),
     "a docstring that all import": changed("src/quartet/files.py", '"""', '"""Reworded. '),
     "a comment in a training": changed("src/quartet/training/fit.py", "\nimport", "\n# A comment.\nimport"),
+}
+
+#: What an edit is of -> the edit.
+EDITS: dict[str, Edit] = {
+    **WORDS,
     "a reader of corpora": code("src/quartet/text/wikipedia.py"),
     "a test document": other_documents("test"),
     "a training document": other_documents("train"),

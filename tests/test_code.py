@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+import types
 import typing
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -113,18 +114,89 @@ def test_an_edit_of_anything_else_does_not(package: Path, module: str, old: str,
     assert not edited(package, module, old, new)
 
 
+#: Code and an edit of it that changes only what somebody is told.
+TOLD = {
+    "an error's text": ("raise ValueError('old')", "raise ValueError('new', 1)"),
+    "an error that is returned": ("e = KeyError('old')", "e = KeyError('new')"),
+    "what builds an error's text": (
+        "if size:\n        t = 'old'\n        raise ValueError(t)",
+        "if size:\n        t = 'new'\n        t += '!'\n        raise ValueError(t)",
+    ),
+    "what an error is raised from": ("raise ValueError", "raise ValueError from None"),
+    "an assertion's text": ("assert size, 'old'", "assert size"),
+    "a log line": ("logger.warning('old %s', size)", "logger.info('new')"),
+    "what a stage says": ("run.say('old')", "run.say('new')"),
+    "a helper of errors": ("raise ValueError(_old(size))", "raise ValueError('new')"),
+}
+
+
+@pytest.mark.parametrize(("old", "new"), TOLD.values(), ids=TOLD)
+def test_what_somebody_is_told_does_not_count(package: Path, old: str, new: str) -> None:
+    helper = "_OLD = 1\ndef _old(size):\n    return f'{size}{_OLD}'\n"
+    text = f"import logging\nlogger = logging.getLogger()\n{helper}def late(size, run):\n    {old}\n    return size\n"
+    (package / "quartet/late.py").write_text(text)
+    assert not edited(package, "quartet/late.py", old, new)
+    assert not edited(package, "quartet/late.py", helper, "")
+    assert edited(package, "quartet/late.py", "return size", "return -size")
+
+
 @pytest.mark.parametrize(
-    ("use", "counts"),
+    ("old", "new"),
     [
-        ("value = Settings()", True),
-        ("value = Settings(rate=1)", False),
-        ("value = Settings.rate", True),
-        ("from quartet.rooms import config\nvalue = config.Settings()", True),
+        ("raise ValueError(size)", "raise KeyError(size)"),  # somebody may catch it
+        ("raise ValueError(size)", "pass"),
+        ("assert size", "assert not size"),
+        ("run.tell('old')", "run.tell('new')"),
+        ("return _used(size)", "return size"),
+        ("size *= 2\n    yield size", "size *= 3\n    yield size"),
     ],
 )
-def test_a_default_counts_where_code_relies_on_it(package: Path, use: str, counts: bool) -> None:
-    (package / "quartet/late.py").write_text(f"from quartet.rooms.config import Settings\n{use}\n")
-    assert edited(package, "quartet/rooms/config.py", "0.1", "0.2") == counts
+def test_what_decides_counts(package: Path, old: str, new: str) -> None:
+    text = f"def _used(size):\n    return size\ndef late(size, run):\n    {old}\n"
+    (package / "quartet/late.py").write_text(text)
+    assert edited(package, "quartet/late.py", old, new)
+
+
+def test_a_private_helper_counts_where_it_is_used(package: Path) -> None:
+    (package / "quartet/late.py").write_text("def _half(size):\n    return size / 2\nvalue = _half(1)\n")
+    assert edited(package, "quartet/late.py", "/ 2", "/ 3")
+
+
+@pytest.mark.parametrize("module", code.REFUSING)
+def test_what_only_refuses_is_there_and_does_not_count(package: Path, module: str) -> None:
+    assert code.module_file(module) is not None
+    path = Path(*module.split(".")).with_suffix(".py")
+    (package / path).write_text("def check(size): ...\n")
+    (package / "quartet/late.py").write_text(f"from {module} import check\nvalue = 2\n")
+    assert not edited(package, str(path), "...", "raise ValueError")
+
+
+def test_no_check_of_a_settings_class_counts(package: Path) -> None:
+    path = package / "quartet/rooms/config.py"
+    check = "    def __post_init__(self):\n        self._check('old')\n    def _check(self, text):\n        pass\n"
+    path.write_text(path.read_text() + check)
+    assert not edited(package, "quartet/rooms/config.py", check, "")
+    assert edited(package, "quartet/rooms/config.py", "/ 2", "/ 3")
+
+
+def test_no_code_builds_settings_with_defaults_of_its_own() -> None:
+    """A default would decide something there, and stands neither in settings.json nor in a digest."""
+    optional = {
+        kind.__name__: {
+            field.name
+            for field in dataclasses.fields(kind)
+            if field.init
+            and (field.default, field.default_factory) != (dataclasses.MISSING, dataclasses.MISSING)
+        }
+        for kind in settings_classes(Params, {})
+    }
+    for path in stage_files():
+        if code.is_settings(path, HOMES):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and code._name(node.func) in optional:
+                given = {word.arg for word in node.keywords}
+                assert None in given or optional[code._name(node.func)] <= given, f"{path}:{node.lineno}"
 
 
 def test_a_default_counts_for_what_fills_it_in(package: Path) -> None:
@@ -216,11 +288,13 @@ def test_fields_are_left_out_of_the_classes_of_params_alone() -> None:
     """A default of any other class decides something, and no file of settings has it."""
     known = {f"{kind.__module__}.{kind.__qualname__}" for kind in settings_classes(Params, {})}
     left_out = {
-        f"{code.module_name(path, HOMES)}.{each}"
+        f"{code.module_name(path, HOMES)}.{node.name}"
         for path in stage_files()
         if code.is_settings(path, HOMES)
-        for each, fields in code._settings_classes(path).items()
-        if fields.optional
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+        and code._is_dataclass(node)
+        and any(isinstance(part, ast.AnnAssign) and part.value for part in node.body)
     }
     assert left_out <= known, left_out - known
     assert {
@@ -267,14 +341,33 @@ def test_an_edit_meanwhile_ends_the_stages_that_import_it(
     check("work")
 
 
-def test_a_stage_of_edited_code_does_no_work_and_an_edit_while_it_works_ends_it(project: Path) -> None:
+def test_a_stage_of_edited_code_does_no_work(project: Path) -> None:
+    (project / "quartet" / "late.py").write_text("value = 3\n")
+    with pytest.raises(InputError, match="was edited while DVC ran"), same_code("work"):
+        raise AssertionError("it worked")
+
+
+@pytest.mark.parametrize("text", ["value = 3\n", "value = (\n"])
+def test_work_that_is_done_is_kept_where_code_was_edited_meanwhile(
+    project: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
     late = project / "quartet" / "late.py"
-    works = []
-    for text in ("value = 3\n", "value = 4\n"):
-        with pytest.raises(InputError, match="was edited while DVC ran"), same_code("work"):
-            works.append(text)
-            late.write_text(text)
-    assert works == ["value = 3\n"]
+    with same_code("work"):
+        late.write_text(f'"""Reworded."""\n{late.read_text()}')
+    assert "edited" not in capsys.readouterr().err
+    with same_code("work"):
+        late.write_text(text)
+    assert "work: its code was edited while it ran" in capsys.readouterr().err
+
+
+def test_work_of_two_states_of_the_code_is_not_kept(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module that is edited before the stage imports it, as those within functions are."""
+    late = project / "quartet" / "late.py"
+    with pytest.raises(InputError, match="imported after that"), same_code("work"):
+        late.write_text("value = 3\n")
+        module = types.ModuleType("late")
+        module.__file__ = str(late)
+        monkeypatch.setitem(sys.modules, "quartet.late", module)
 
 
 def test_names_are_of_the_code_that_was_read(project: Path) -> None:

@@ -87,14 +87,14 @@ class _Warnings(logging.Handler):
 
 @contextmanager
 def same_code(stage: str) -> Iterator[None]:
-    """Compare the code with what DVC notes of the stage, before the block and after it: see `pipeline.code.check`.
+    """Compare the code with what DVC notes of the stage, before the block and after it.
 
     Raises:
-        InputError: it was edited.
+        InputError: as `pipeline.code.check` and `pipeline.code.after`.
     """
-    code.check(stage)
+    begun = code.check(stage)
     yield
-    code.check(stage)
+    code.after(stage, begun)
 
 
 def note_experiment(params: Params) -> None:
@@ -119,18 +119,18 @@ def stage_run(
 
     It says what the stage reads, and what it made in how many seconds; the durations are kept beside the artifacts.
     What DVC notes of the stage must be what ran: code, settings and local sources are compared at the start and at the
-    end.
+    end. Work that is done is kept where code was edited meanwhile: it is that of the code before.
 
     Args:
         stage, variant: as in dvc.yaml: ``stage_run(params, "sts", "tta")`` for ``sts@tta``.
         resume: the folder of an interrupted training, whose run goes on.
 
     Raises:
-        InputError: MLflow cannot be reached, for a live stage; the code, a local source or, in an experiment,
-            params.yaml was edited.
+        InputError: MLflow cannot be reached, for a live stage; the code was edited before; a local source or, in an
+            experiment, params.yaml was edited.
     """
     layout = Layout(params.experiment)
-    code.check(stage, read=stage_named(stage).tunes)
+    begun = code.check(stage, read=stage_named(stage).tunes)
     read = inputs(params, layout, stage, variant)
     if read:
         say(f"{run_name(stage, variant)} reads {in_words(read)}")
@@ -144,7 +144,7 @@ def stage_run(
         try:
             yield run
             seconds = time.perf_counter() - clock
-            code.check(stage)
+            code.after(stage, begun)
             run.check()
             _check_experiment(params)
             process, dvc = process_start(), current_repro()

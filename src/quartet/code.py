@@ -1,23 +1,26 @@
 """A name for the code behind a result: two are equal only where every module that may run is the same.
 
 The modules are found by following the imports of the sources, those within functions too, so nobody keeps a list of
-them. What changes no result does not change the name: docstrings, comments, layout, imports for type checkers only,
-and the fields of settings (see `is_settings`), whose values a caller adds for itself.
+them. What changes no result does not change the name: docstrings, comments, layout, imports for type checkers only;
+what is said to whom (the texts of errors and assertions, and what builds them; log lines); the modules that only
+refuse; and the fields and checks of settings (see `is_settings`), whose values a caller adds for itself.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from threading import RLock
+from typing import Any
 
 #: Top-level package -> the folder that it lies in.
 Homes = Mapping[str, Path]
 LIBRARY: Homes = {"quartet": Path(__file__).resolve().parents[1]}
+#: What only refuses what users give, and says so: whatever passes is as it was.
+REFUSING = ("quartet.errors", "quartet.arguments", "quartet.paths", "quartet.user_files")
 
 #: Threads parse one after another, as CPython 3.11 needs (SystemError: AST constructor recursion depth mismatch), and
 #: wait for a name that one of them computes.
@@ -61,12 +64,10 @@ def _fingerprint(
     defaults: bool,
 ) -> str:
     own = dict(homes)
-    found = closure(starts, without, own)
-    kept = _built(found, own)
+    found = closure(starts, {*without, *REFUSING}, own)
     parts = {}
     for path, whole in found.items():
-        fields = kept if is_settings(path, own) and not defaults else None
-        if digest := _digest(path, whole, fields):
+        if digest := _digest(path, whole, is_settings(path, own) and not defaults):
             parts[module_name(path, own)] = digest
     for file in _data_files([path for path, whole in found.items() if whole], own):
         home = next(home for home in own.values() if file.is_relative_to(home))
@@ -229,15 +230,15 @@ def is_settings(path: Path, homes: Homes = LIBRARY) -> bool:
 
 
 @cache
-def _digest(path: Path, whole: bool, kept: frozenset[str] | None) -> str:
+def _digest(path: Path, whole: bool, settings: bool) -> str:
     """A hash of what counts of a module; empty where nothing does.
 
     Args:
-        kept: of a module of settings, the classes whose fields count too; None: it is none.
+        settings: neither fields nor checks count, as of modules of settings.
     """
     body = [node for node in _what_counts(_tree(path).body) if whole or not _passed_by(node)]
     body = [node for node in body if not (isinstance(node, ast.ImportFrom) and node.module == "__future__")]
-    text = "\n".join(_dump(node, kept) for node in body)
+    text = "\n".join(_dump_all(body, settings))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() if text else ""
 
 
@@ -248,130 +249,102 @@ def _passed_by(node: ast.stmt) -> bool:
     return isinstance(node, Definition)
 
 
-def _what_counts(nodes: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """Those of a list that may change a result: no texts that stand alone, nothing for type checkers only."""
+def _what_counts(nodes: Sequence[Any]) -> Iterator[Any]:
+    """Those of a list that may change a result: no texts that stand alone, nothing for type checkers or readers only.
+
+    Values that are put together right before a ``raise`` are for what it says.
+    """
+    ends = bool(nodes) and isinstance(nodes[-1], ast.Raise)
     for node in nodes:
         if isinstance(node, ast.If) and _for_type_checkers(node):
             yield from _what_counts(node.orelse)
-        elif not _is_docstring(node):
+        elif not (_says(node) or (ends and isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign))):
             yield node
 
 
-def _is_docstring(node: ast.AST) -> bool:
+def _says(node: ast.AST) -> bool:
+    """Whether a statement is a text alone, as docstrings are, or a call of what only tells a reader something."""
     value = node.value if isinstance(node, ast.Expr) else None
+    if isinstance(value, ast.Call):
+        called = value.func
+        if isinstance(called, ast.Attribute):
+            owner = called.value.id.strip("_").lower() if isinstance(called.value, ast.Name) else ""
+            return called.attr == "say" or (owner in LOGGERS and called.attr in LOG_CALLS)
+        return isinstance(called, ast.Name) and called.id == "say"
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
-def _dump(node: object, kept: frozenset[str] | None) -> str:
+#: A logger's names in lower case, without underlines, and its methods.
+LOGGERS = frozenset({"log", "logger", "warnings"})
+LOG_CALLS = frozenset({"debug", "info", "warning", "error", "exception", "warn"})
+
+
+def _dump_all(nodes: Iterable[ast.AST], settings: bool) -> list[str]:
+    """What counts of the definitions of a module, or of a class of settings: no private one that nothing else uses."""
+    parts = [(_private_name(node), _dump(node, settings)) for node in nodes]
+    while True:
+        kept = [
+            (name, text)
+            for name, text in parts
+            if name is None or any(f"='{name}'" in other for one, other in parts if one != name)
+        ]
+        if len(kept) == len(parts):
+            return [text for _, text in kept]
+        parts = kept
+
+
+def _private_name(node: ast.AST) -> str | None:
+    """The name of a definition that no other module uses; None for all else."""
+    name = None
+    if isinstance(node, Definition) and not node.decorator_list:
+        name = node.name
+    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        name = node.targets[0].id
+    return name if name is not None and name.startswith("_") and not name.endswith("__") else None
+
+
+def _dump(node: object, settings: bool) -> str:
     """What counts of a node as text, the same in every Python: fields that hold nothing are left out."""
     if isinstance(node, list):
-        return f"[{', '.join([_dump(part, kept) for part in _what_counts(node)])}]"
+        return f"[{', '.join([_dump(part, settings) for part in _what_counts(node)])}]"
     if not isinstance(node, ast.AST):
         return repr(node)
+    if settings and isinstance(node, ast.ClassDef) and _is_dataclass(node):
+        return _dump_settings(node)
+    if isinstance(node, ast.Raise):
+        return f"Raise({_dump(node.exc, settings)})"
+    if isinstance(node, ast.Call) and _name(node.func).endswith("Error"):
+        return f"Call({_name(node.func)})"
     fields = []
     for name in node._fields:
         value = getattr(node, name, None)
-        if name == "body" and isinstance(node, ast.ClassDef) and _is_unkept(node, kept):
-            value = [part for part in node.body if not isinstance(part, ast.AnnAssign)]
-        elif name == "values" and isinstance(node, ast.JoinedStr):
+        if name == "values" and isinstance(node, ast.JoinedStr):
             # some versions of Python 3.12 have empty texts between the others
             value = [
                 part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")
             ]
-        if value is not None and value != [] and name != "ctx":  # a place says whether it is read or written
-            fields.append(f"{name}={_dump(value, kept)}")
+        # a place says whether it is read or written; an assertion may have a text
+        if value is not None and value != [] and name not in ("ctx", "msg"):
+            fields.append(f"{name}={_dump(value, settings)}")
     return f"{type(node).__name__}({', '.join(fields)})"
 
 
-def _is_unkept(node: ast.ClassDef, kept: frozenset[str] | None) -> bool:
-    """Whether it is a class of settings whose fields do not count."""
-    return kept is not None and node.name not in kept and _is_dataclass(node)
+def _dump_settings(node: ast.ClassDef) -> str:
+    """What counts of a class of settings: what is computed from its fields."""
+    body = [
+        part
+        for part in _what_counts(node.body)
+        if not isinstance(part, ast.AnnAssign) and getattr(part, "name", "") != "__post_init__"
+    ]
+    bases = ", ".join(_dump(base, True) for base in node.bases)
+    return f"ClassDef({node.name}, [{bases}], [{', '.join(_dump_all(body, True))}])"
 
 
 def _is_dataclass(node: ast.ClassDef) -> bool:
-    names = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
-    return any("dataclass" in (getattr(one, "id", ""), getattr(one, "attr", "")) for one in names)
+    return any(
+        "dataclass" in _name(one.func if isinstance(one, ast.Call) else one) for one in node.decorator_list
+    )
 
 
-@dataclass(frozen=True)
-class _SettingsFields:
-    """Of a class of settings: its fields with a default, and the names in its bases and defaults."""
-
-    optional: frozenset[str]
-    mentioned: frozenset[str]
-
-
-def _built(found: Mapping[Path, bool], homes: Homes) -> frozenset[str]:
-    """The classes of settings whose defaults decide something here: code builds one, and leaves fields out.
-
-    With those that they inherit from or that their defaults mention.
-    """
-    classes: dict[str, _SettingsFields] = {}
-    for path in found:
-        if is_settings(path, homes):
-            classes |= _settings_classes(path)
-    kept: set[str] = set()
-    pending = [
-        name
-        for path in found
-        if not is_settings(path, homes)
-        for name, given in _uses(path, tuple(homes.items()))
-        if name in classes and not classes[name].optional <= given
-    ]
-    while pending:
-        name = pending.pop()
-        if name in classes and name not in kept:
-            kept.add(name)
-            pending += classes[name].mentioned
-    return frozenset(kept)
-
-
-@cache
-def _settings_classes(path: Path) -> dict[str, _SettingsFields]:
-    found = {}
-    for node in ast.walk(_tree(path)):
-        if isinstance(node, ast.ClassDef) and _is_dataclass(node):
-            fields = [part for part in node.body if isinstance(part, ast.AnnAssign) and part.value]
-            parts = [*node.bases, *(part.value for part in fields if part.value)]
-            found[node.name] = _SettingsFields(
-                frozenset(part.target.id for part in fields if isinstance(part.target, ast.Name)),
-                frozenset(
-                    inner.id for part in parts for inner in ast.walk(part) if isinstance(inner, ast.Name)
-                ),
-            )
-    return found
-
-
-@cache
-def _uses(path: Path, homes: tuple[tuple[str, Path], ...]) -> tuple[tuple[str, frozenset[str]], ...]:
-    """(class of settings, keywords given) of every call of one in a module, by whatever name it has there.
-
-    No keywords are given where an attribute of the class is taken.
-    """
-    own = dict(homes)
-    classes: dict[str, str] = {}
-    modules: set[str] = set()
-    for node in _imports(path, True):
-        for alias in node.names:
-            origin = _origin(path, node, own) if isinstance(node, ast.ImportFrom) else ""
-            inner = module_file(f"{origin}.{alias.name}" if origin else alias.name, own)
-            outer = module_file(origin, own)
-            if inner is not None and is_settings(inner, own):
-                modules.add(alias.asname or alias.name)
-            elif inner is None and outer is not None and is_settings(outer, own):
-                classes[alias.asname or alias.name] = alias.name
-    if not classes and not modules:
-        return ()
-
-    def named(node: ast.expr) -> str:
-        if isinstance(node, ast.Attribute):
-            return node.attr if ast.unparse(node.value) in modules else ""
-        return classes.get(node.id, "") if isinstance(node, ast.Name) else ""
-
-    found = []
-    for part in ast.walk(_tree(path)):
-        if isinstance(part, ast.Call):
-            found.append((named(part.func), frozenset(word.arg for word in part.keywords if word.arg)))
-        elif isinstance(part, ast.Attribute):
-            found.append((named(part.value), frozenset()))
-    return tuple(dict.fromkeys(use for use in found if use[0]))
+def _name(node: ast.expr) -> str:
+    return getattr(node, "id", getattr(node, "attr", ""))

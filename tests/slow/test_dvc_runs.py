@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.stages import ON_SETS
 from quartet.config.loading import read_yaml
-from tests.edit_matrix import EDITS, Pipeline, ran
+from tests.edit_matrix import EDITS, WORDS, Pipeline, ran
 from tests.quick_dvc import ALWAYS, UP_TO_DATE
 
 #: What follows wherever lists were reranked anew.
@@ -166,8 +166,7 @@ RERANKED = {"rerank@tta", "rerank@ngram-3"} | AFTER_RERANKING
 
 #: What is edited -> the stages that run.
 RUNS: dict[str, set[str]] = {
-    "a docstring that all import": {"code"},
-    "a comment in a training": {"code"},
+    **{name: {"code"} for name in WORDS},
     "a reader of corpora": {"code", SEGMENT, "report"} | TIMED,
     "a test document": {"settings", DOWNLOAD, SEGMENT, ENCODE} | READS_TEST,
     "a training document": {"settings", DOWNLOAD} | ALL_BUT_SETS,

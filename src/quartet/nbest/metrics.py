@@ -354,6 +354,10 @@ METRICS: dict[str, KnownMetric] = {
 }
 
 
+#: sacrebleu's own settings.
+SACREBLEU = BleuSettings(lowercase=False, tokenize="13a")
+
+
 def metric_named(name: str, bleu: BleuSettings | None = None) -> Metric:
     """A metric by its name.
 
@@ -364,8 +368,8 @@ def metric_named(name: str, bleu: BleuSettings | None = None) -> Metric:
         InputError: there is no such metric, or it reads no such settings.
     """
     check_choice(name, METRICS, "metric")
-    bleu = bleu or BleuSettings()
-    if name != "bleu" and bleu != BleuSettings():
+    bleu = bleu or SACREBLEU
+    if name != "bleu" and bleu != SACREBLEU:
         raise InputError(
             "--bleu-tokenize, --bleu-lowercase (bleu:)",
             f"mean nothing with --metric {name}",

@@ -18,7 +18,7 @@ from quartet.scoring.engine import as_pickled
 #: The logarithm to the base of 10 that KenLM makes up for unknown words where a file has none.
 MADE_UP = -99.0
 #: Words are what white space separates: marks belong to them, as they do in most files.
-TOKENS = TokenConfig(lowercase=False, punctuation="keep")
+TOKENS = TokenConfig(units="words", lowercase=False, punctuation="keep")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,15 +4,39 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Protocol
 
 import torch
 from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from quartet.config.training import TrainingConfig
+
+class OptimiserSettings(Protocol):
+    """What an optimiser is made of; the fields are those of `quartet.config.training.TrainingConfig`."""
+
+    @property
+    def steps(self) -> int: ...
+    @property
+    def schedule_steps(self) -> int: ...
+    @property
+    def schedule(self) -> str: ...
+    @property
+    def warmup(self) -> float: ...
+    @property
+    def learning_rate(self) -> float: ...
+    @property
+    def weight_decay(self) -> float: ...
+    @property
+    def betas(self) -> tuple[float, float]: ...
+    @property
+    def epsilon(self) -> float: ...
+    @property
+    def clip(self) -> float: ...
+    @property
+    def precision(self) -> str: ...
 
 
-def schedule(config: TrainingConfig) -> Callable[[int], float]:
+def schedule(config: OptimiserSettings) -> Callable[[int], float]:
     """The factor on the peak rate at each step, from 0 to steps - 1.
 
     It rises linearly over the warm-up; the decay starts where the warm-up ends and reaches 0 after the schedule's last
@@ -34,7 +58,7 @@ def schedule(config: TrainingConfig) -> Callable[[int], float]:
     return factor
 
 
-def build_optimiser(network: nn.Module, config: TrainingConfig) -> tuple[torch.optim.AdamW, LambdaLR]:
+def build_optimiser(network: nn.Module, config: OptimiserSettings) -> tuple[torch.optim.AdamW, LambdaLR]:
     """AdamW with bias correction; weight decay on matrices and tables, none on biases and normalisation.
 
     A module names in `vectors` what is a vector a head and only kept as a matrix.

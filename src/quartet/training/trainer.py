@@ -17,6 +17,7 @@ from quartet.errors import InputError
 from quartet.training.callbacks import PlainFileCheckpointIO, Progress, ResumePoint, StepProgress
 from quartet.training.distributed import Machine
 from quartet.training.divergence import CurveModule
+from quartet.training.optim import OptimiserSettings
 
 #: One process on one device.
 ONE = Machine()
@@ -40,7 +41,7 @@ def set_precision(precision: str, device: str) -> LightningPrecision:
     return "32-true" if precision == "tf32" else "16-mixed"
 
 
-def quiet_trainer(device: str, training: TrainingConfig, **settings: Any) -> pl.Trainer:
+def quiet_trainer(device: str, training: OptimiserSettings, **settings: Any) -> pl.Trainer:
     """A trainer that shows, logs and keeps nothing by itself.
 
     Args:

@@ -17,7 +17,6 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.utils.data import IterableDataset
 
-from quartet.config.training import TrainingConfig
 from quartet.data.batch import Batch, Tensors, one_of_few
 from quartet.errors import InputError
 from quartet.files import atomic_path
@@ -56,6 +55,25 @@ class TuningSettings:
     def of(cls, settings: FinetuneSettings | NliSettings | QuestionSettings, seed: int) -> TuningSettings:
         """That of an evaluation's settings, with a seed."""
         return cls(settings.epochs, settings.batch_size, settings.learning_rate, settings.warmup, seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TuningOptimiser:
+    """A tuning's optimiser: BERT's, AdamW with a warm-up and a linear decay.
+
+    Attributes: as `quartet.config.training.TrainingConfig`'s.
+    """
+
+    steps: int
+    learning_rate: float
+    warmup: float
+    precision: str
+    schedule: str = "linear"
+    schedule_steps: int = 0
+    weight_decay: float = 0.01
+    betas: tuple[float, float] = (0.9, 0.999)
+    epsilon: float = 1e-8
+    clip: float = 1.0
 
 
 #: Lengths that the batches of a tuning are padded to on a GPU. With the short batch of an epoch these are 16 shapes.
@@ -142,9 +160,8 @@ def tune(
             "batch_size %s: a step has all %s examples", f"{settings.batch_size:,}", f"{len(examples):,}"
         )
     steps = -(-len(examples) // settings.batch_size)
-    training = TrainingConfig(
+    training = TuningOptimiser(
         steps=settings.epochs * steps,
-        batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
         warmup=settings.warmup,
         precision="bf16" if task.model.card.training.precision == "bf16" else "fp32",
@@ -205,7 +222,7 @@ class _TuningModule(WatchedModule):
     def __init__(
         self,
         task: TaskModel[Any, Any],
-        training: TrainingConfig,
+        training: TuningOptimiser,
         seed: int,
         steps_per_epoch: int,
         after_epoch: Callable[[int], None] | None,
