@@ -63,7 +63,7 @@ def remake(folder: Path) -> None:
     if timings.is_file():
         timed = read_results(timings)
         device = computed_on([*timed, *found], [model.name for model in facts.models])
-        write_times(timings.parent, timed, dataclasses.replace(facts, device=device))
+        write_times(timings.parent, timed, dataclasses.replace(facts, device=device, processors=()))
 
 
 def computed_on(rows: list[Result], models: Collection[str]) -> str:

@@ -367,7 +367,7 @@ def test_a_batch_with_its_masks_is_made_in_milliseconds(small_corpus: Small) -> 
         objective.label(batch, tokenizer.vocab_size, randomness.rows(1, 0, step))
         seconds.append(time.thread_time() - begun)
         assert batch.ids_BT.shape == (256, 27)
-    assert min(seconds) < 3e-3
+    assert min(seconds) < 6e-3  # twice what a slow core takes
 
 
 @pytest.mark.parametrize("kind", ["unilm", "segabert", "segatron-xl"])
