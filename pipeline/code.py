@@ -31,7 +31,7 @@ SOURCES = "all sources"
 
 #: No output is changed by what starts a stage, and by what watches it: what is told MLflow, the terminal and the timing
 #: files, the comparison below.
-AROUND = ("pipeline.tracking", "pipeline.dvc_process", "pipeline.warm_start")
+AROUND = ("pipeline.tracking", "pipeline.dvc_process")
 #: What reads params.yaml ends in the settings, which are dependencies. For `settings` it is code, as the defaults are.
 READER, READING = "settings", "pipeline.settings"
 

@@ -15,15 +15,9 @@ from contextlib import suppress
 import psutil
 
 from pipeline.run import DVC_STAGE
-from pipeline.warm_start import STANDS_IN
 
 #: Seconds between two looks at DVC's process, and the code that a stage ends with behind it, as after SIGTERM.
 PERIOD, CODE = 0.2, 143
-
-
-def started_by_dvc() -> psutil.Process:
-    """The process that DVC started: this one, or the one that it stands in for."""
-    return psutil.Process(int(os.environ.get(STANDS_IN) or os.getpid()))
 
 
 def dvc_and_above() -> Iterator[psutil.Process]:
@@ -36,7 +30,7 @@ def dvc_and_above() -> Iterator[psutil.Process]:
         return
     above = False
     with suppress(psutil.Error):
-        for ancestor in started_by_dvc().parents():
+        for ancestor in psutil.Process().parents():
             above = above or ancestor.environ().get(DVC_STAGE) != stage
             if above:
                 yield ancestor

@@ -24,7 +24,6 @@ from typing import TextIO
 
 import psutil
 
-from pipeline import warm_start
 from pipeline.display import Display
 from pipeline.params import Params
 from pipeline.run import REPRO, choose_device
@@ -84,21 +83,19 @@ def repro(most: int) -> None:
         dvc("repro")
         return
     running: dict[Future[int], str] = {}
-    with warm_start.server() as (forking, variables), _stopped_by_sigterm(running, forking):
+    with _stopped_by_sigterm(running):
         with _away() as away:
-            _leave_on(_run("repro", SETTINGS, stdout=away, variables=variables))
-        changed = _changed(variables)
+            _leave_on(_run("repro", SETTINGS, stdout=away))
+        changed = _changed()
         if not changed:
             say("everything is up to date")
             return
-        _side_by_side(most, changed, running, variables)
+        _side_by_side(most, changed, running)
 
 
-def _side_by_side(
-    most: int, changed: set[str], running: dict[Future[int], str], variables: Mapping[str, str]
-) -> None:
+def _side_by_side(most: int, changed: set[str], running: dict[Future[int], str]) -> None:
     """Run what changed, and what waits for it; `running` is kept up to date."""
-    waits_for = stages_to_run(changed, EDGE.findall(_said("dag", "--dot", variables=variables)))
+    waits_for = stages_to_run(changed, EDGE.findall(_said("dag", "--dot")))
     order = TopologicalSorter(waits_for)
     order.prepare()
     behind = {stage: len(_after(stage, waits_for)) for stage in waits_for}
@@ -114,7 +111,7 @@ def _side_by_side(
             while ready and len(running) < (1 if alone(ready[0]) else most) and not failed:
                 stage = ready.pop(0)
                 display.begin(stage)
-                running[pool.submit(_repro_alone, stage, display, variables)] = stage
+                running[pool.submit(_repro_alone, stage, display)] = stage
                 if alone(stage):
                     break
             for one in wait(running, return_when=FIRST_COMPLETED).done:
@@ -134,19 +131,14 @@ def _side_by_side(
 
 
 @contextmanager
-def _stopped_by_sigterm(running: Mapping[Future[int], str], forking: int) -> Iterator[None]:
+def _stopped_by_sigterm(running: Mapping[Future[int], str]) -> Iterator[None]:
     """Let SIGTERM to this process end the stages that run, which would go on without it; they go on when run again.
 
     Ctrl-C reaches them by itself, and this process waits for them.
-
-    Args:
-        forking: the number of the process whose forks are commands of DVC, and stages.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:
-        own = {child.pid: child for child in psutil.Process().children()}
-        forks = own.pop(forking).children() if forking in own else []
-        for dvc in [*own.values(), *forks]:
+        for dvc in psutil.Process().children():
             with suppress(psutil.NoSuchProcess):
                 for process in dvc.children(recursive=True) or [dvc]:  # DVC itself ends when its command has
                     with suppress(psutil.NoSuchProcess):
@@ -193,24 +185,24 @@ def _after(stage: str, waits_for: dict[str, set[str]]) -> set[str]:
     return found
 
 
-def _changed(variables: Mapping[str, str]) -> set[str]:
+def _changed() -> set[str]:
     """The stages that DVC says are to run, without the one that always does, and has."""
-    return set(json.loads(_said("status", "--json", variables=variables))) - {SETTINGS}
+    return set(json.loads(_said("status", "--json"))) - {SETTINGS}
 
 
-def _said(*arguments: str, variables: Mapping[str, str]) -> str:
+def _said(*arguments: str) -> str:
     """What a command of DVC prints; where it fails, leave with its code."""
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
-        _leave_on(_run(*arguments, stdout=said, variables=variables))
+        _leave_on(_run(*arguments, stdout=said))
         said.seek(0)
         return said.read()
 
 
-def _repro_alone(stage: str, display: Display, variables: Mapping[str, str]) -> int:
+def _repro_alone(stage: str, display: Display) -> int:
     """Run one stage; the code of its end. Errors and what stages say are on stderr."""
     with _away() as away, display.stage(stage) as said:
         arguments = ("--wait-for-lock", "repro", "--single-item", stage)
-        return _run(*arguments, stdout=away, stderr=said, variables={**display.variables, **variables})
+        return _run(*arguments, stdout=away, stderr=said, variables=display.variables)
 
 
 def _away() -> TextIO:
@@ -222,16 +214,13 @@ def _run(
     *arguments: str,
     stdout: TextIO | None = None,
     stderr: TextIO | None = None,
-    variables: Mapping[str, str],
+    variables: Mapping[str, str] = NONE,
 ) -> int:
-    """Run a command of DVC, in a fork where there are any; the code of its end."""
+    """Run a command of DVC; the code of its end."""
     environment = {**os.environ, REPRO: str(os.getpid()), **variables}
-    code = warm_start.run("dvc", *arguments, environment=environment, stdout=stdout, stderr=stderr)
-    if code is None:
-        command = [sys.executable, "-m", "dvc", *arguments]
-        done = subprocess.run(command, check=False, stdout=stdout, stderr=stderr, env=environment)
-        code = done.returncode
-    return code
+    command = [sys.executable, "-m", "dvc", *arguments]
+    done = subprocess.run(command, check=False, stdout=stdout, stderr=stderr, env=environment)
+    return done.returncode
 
 
 def _leave_on(code: int) -> None:

@@ -3,11 +3,8 @@
 import gc
 import sys
 
-from pipeline.warm_start import hand_over
-
-hand_over()
-
-import quartet  # noqa: E402, F401 - it sets what QUARTET_PROCESSOR asks of NumPy and PyTorch, before their import
+import pipeline  # noqa: F401 - it sets the threads of NumPy's products, before NumPy is imported
+import quartet  # noqa: F401 - it sets what QUARTET_PROCESSOR asks of NumPy and PyTorch, before their import
 
 # What is imported stays to the end. To look through it again and again for what could be freed is a quarter of the time
 # that Lightning takes to be imported. `pipeline.run.main` takes it out of that search, and begins it.

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 
 import psutil
 
-from pipeline.dvc_process import dvc_and_above, started_by_dvc
+from pipeline.dvc_process import dvc_and_above
 from pipeline.run import REPRO
 from pipeline.tracking.mlflow import ExperimentStore, repository
 
@@ -34,8 +34,8 @@ def own_process() -> str:
 
 
 def process_start() -> float:
-    """When DVC started this process, or the one that it stands in for, in seconds since 1970."""
-    return float(started_by_dvc().create_time())
+    """When DVC started this process, in seconds since 1970."""
+    return float(psutil.Process().create_time())
 
 
 @dataclass(frozen=True)

@@ -174,10 +174,9 @@ def test_threads_are_set_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
         torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("process", ["stages", "pipeline.warm_start"])
-def test_numpys_products_in_a_stage_take_one_thread(process: str) -> None:
+def test_numpys_products_in_a_stage_take_one_thread() -> None:
     code = (
-        f"import {process}, numpy, scipy.linalg, threadpoolctl\n"
+        "import stages, numpy, scipy.linalg, threadpoolctl\n"
         "print([pool['num_threads'] for pool in threadpoolctl.threadpool_info() if pool['user_api'] == 'blas'])"
     )
     environment = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}

@@ -8,20 +8,17 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import psutil
 import pytest
 
-from pipeline import side_by_side, warm_start
+from pipeline import side_by_side
 from pipeline.params import Params
-from pipeline.run import REPRO
 from pipeline.settings import read_params
 from pipeline.tracking.progress import PROGRESS
-from pipeline.warm_start import WARM_START
 from quartet.errors import InputError
 
 EDGES = [
@@ -169,41 +166,10 @@ def run(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Dvc]:
     def run(dvc: Dvc, most: int = 2) -> Dvc:
         monkeypatch.chdir(workspace)
         monkeypatch.setattr(subprocess, "run", dvc)
-        monkeypatch.setattr(warm_start, "server", lambda: nullcontext((0, {})))
         side_by_side.repro(most)
         return dvc
 
     return run
-
-
-def test_stages_are_run_by_forks_where_there_are_any(
-    workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(workspace)
-    dvc = Dvc({"encode", "pretrain@b"}, "pretrain@b")
-    forked = []
-
-    def fork(
-        *command: str, environment: Mapping[str, str], stdout: TextIO | None, stderr: TextIO | None
-    ) -> int | None:
-        if "--single-item" not in command or command[-1] == "encode":
-            return None  # nobody listens yet
-        forked.append(command)
-        assert environment[WARM_START] == "there"
-        assert environment[REPRO] == str(os.getpid())
-        return dvc.stage(command[-1])
-
-    monkeypatch.setattr(subprocess, "run", dvc)
-    monkeypatch.setattr(warm_start, "server", lambda: nullcontext((0, {WARM_START: "there"})))
-    monkeypatch.setattr(warm_start, "run", fork)
-    with pytest.raises(SystemExit) as left:
-        side_by_side.repro(2)
-    assert left.value.code == 7
-    assert {command[:-1] for command in forked} == {("dvc", "--wait-for-lock", "repro", "--single-item")}
-    assert {command[-1] for command in forked} == set(dvc.ran) - {"encode"} >= {"pretrain@a", "pretrain@b"}
-    assert [command[-1] for command in dvc.commands if "--single-item" in command] == ["encode"]
-    assert [options["env"][WARM_START] for options in dvc.options] == ["there"]
-    assert "pretrain@b failed" in capsys.readouterr().err
 
 
 def test_two_models_are_trained_at_once_and_an_evaluation_waits_for_its_own(

@@ -58,29 +58,12 @@ side_by_side.repro(2)
 """
 
 
-#: The same with a process that forks, which is there before anything runs.
-FORK = """
-import time
-from contextlib import contextmanager
-from pathlib import Path
-from pipeline import side_by_side, warm_start
-real = warm_start.server
-@contextmanager
-def server():
-    with real(["psutil"]) as (number, variables):
-        while not Path(variables[warm_start.WARM_START]).exists():
-            time.sleep(0.01)
-        yield number, variables
-warm_start.server = server
-side_by_side.repro(2)
-"""
 #: A stage as those in stages/: it says who started it, and who DVC is for it.
 STAGE = """
 import json, pathlib, sys, time
-import psutil
 from pipeline.tracking.repro import current_repro
 of = current_repro()
-facts = {"parent": psutil.Process().parent().cmdline(), "dvc": of.dvc, "repro": of.process}
+facts = {"dvc": of.dvc, "repro": of.process}
 pathlib.Path(sys.argv[1]).write_text(json.dumps(facts))
 time.sleep(float(sys.argv[2]))
 """
@@ -181,11 +164,11 @@ def test_one_that_fails_leaves_what_the_other_made(folder: Path) -> None:
 
 
 @pytest.fixture
-def forked(folder: Path) -> Path:
-    """The pipeline with stages that a fork runs."""
+def stages(folder: Path) -> Path:
+    """The pipeline with stages that are scripts of a package."""
     package = folder / "scripts"
     package.mkdir()
-    (package / "__init__.py").write_text("from pipeline.warm_start import hand_over\n\nhand_over()\n")
+    (package / "__init__.py").touch()
     (package / "stage.py").write_text(STAGE)
     path = folder / "dvc.yaml"
     text = path.read_text()
@@ -196,35 +179,34 @@ def forked(folder: Path) -> Path:
     return folder
 
 
-def test_dvc_and_its_stages_are_forks_that_know_who_started_them(forked: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", FORK], stderr=subprocess.PIPE, text=True) as running:
+def test_stages_know_who_started_them(stages: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", RUN], stderr=subprocess.PIPE, text=True) as running:
         assert running.stderr is not None
         said = running.stderr.read()
     assert running.returncode == 0, said
-    facts = [json.loads((forked / f"{name}.txt").read_text()) for name in "ab"]
+    facts = [json.loads((stages / f"{name}.txt").read_text()) for name in "ab"]
     for each in facts:
-        assert each["parent"][1:3] == ["-m", "pipeline.warm_start"]
         assert each["repro"].split(":")[1] == str(running.pid)
     assert len({running.pid, *(each["dvc"].split(":")[1] for each in facts)}) == 3
     assert dvc("status", "pretrain-a", "pretrain-b").stdout.strip() == "Data and pipelines are up to date."
 
 
 @pytest.mark.parametrize("where", ["beside another", "alone"])
-def test_sigterm_ends_forks_too(where: str, forked: Path) -> None:
-    path = forked / "dvc.yaml"
+def test_sigterm_ends_scripts_of_stages_too(where: str, stages: Path) -> None:
+    path = stages / "dvc.yaml"
     text = path.read_text()
     stays, made = {
         "beside another": (text.replace("a.txt 0", "a.txt 60"), "a.txt"),
         "alone": (text.replace("date > time.txt", "python -m scripts.stage time.txt 60"), "time.txt"),
     }[where]
     path.write_text(stays)
-    running = subprocess.Popen([sys.executable, "-c", FORK], stderr=subprocess.DEVNULL)
+    running = subprocess.Popen([sys.executable, "-c", RUN], stderr=subprocess.DEVNULL)
     for _ in range(600):
-        if (forked / made).exists():
+        if (stages / made).exists():
             break
         time.sleep(0.1)
     below = psutil.Process(running.pid).children(recursive=True)
-    assert len(below) > 3
+    assert len(below) >= 2
     running.terminate()
     assert running.wait(timeout=30) == 128 + signal.SIGTERM
     assert psutil.wait_procs(below, timeout=30)[1] == []

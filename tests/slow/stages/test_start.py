@@ -49,16 +49,3 @@ def test_a_stage_imports_nothing_heavy(rule: str) -> None:
 def test_what_is_known_of_stages_is_known_of_those_of_dvc_yaml() -> None:
     assert [name for name in dvc_yaml.definitions() if name in KNOWN] == list(KNOWN)
     assert {name.replace("-", "_") for name in KNOWN} <= STAGES
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="its threads are counted as Linux shows them")
-def test_the_process_that_forks_has_no_thread_and_nothing_of_the_project() -> None:
-    program = (
-        "import os, sys\nfrom pipeline.warm_start import PRELOADED, preload\npreload(PRELOADED)\n"
-        "own = [name for name in sys.modules if name.split('.')[0] in ('quartet', 'stages', 'pipeline')]\n"
-        "print(len(os.listdir('/proc/self/task')), *own)"
-    )
-    free = {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}
-    environment = {**free, "PYTHONPATH": str(ROOT)}
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
-    assert (run.stdout.split(), run.returncode) == (["1", "pipeline", "pipeline.warm_start"], 0), run.stderr
