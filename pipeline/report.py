@@ -118,7 +118,7 @@ def _model(params: Params, layout: Layout, name: str) -> ModelFacts:
         steps=int(card["steps"]),
         variant=_variant(settings),
         leaks=settings.leaks,
-        targets=settings.training.mask_probability if settings.objective == "mlm" else 1.0,
+        targets=settings.training.mask_probability if settings.facts.masks else 1.0,
     )
 
 

@@ -71,8 +71,8 @@ def model_config(name: str, shape: BertShape, max_length: int = MAX_LENGTH) -> M
     """One of `SYSTEMS`, its head as the papers' (dense, GELU, normalisation, tied table)."""
     objective, architecture = SYSTEMS[name]
     return ModelConfig(
-        objective=objective,  # type: ignore[arg-type]  # checked by pydantic
-        architecture=architecture,  # type: ignore[arg-type]
+        objective=objective,
+        architecture=architecture,  # type: ignore[arg-type]  # checked by pydantic
         reads="sentences",
         positions=("sequence",),
         layers=shape.layers,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from quartet.config.model import POSITIONS, ModelConfig
+from quartet.config.objectives import OBJECTIVES as FACTS
 from quartet.data.batch import Batch
 from quartet.errors import InputError
 from quartet.export import arithmetic
@@ -112,7 +114,7 @@ def test_the_output_before_a_token_predicts_it_for_every_causal_objective(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Whatever it is called."""
-    monkeypatch.setattr("quartet.config.model.CAUSAL", ("mlm",))
+    monkeypatch.setitem(FACTS, "mlm", replace(FACTS["mlm"], causal=True))
     monkeypatch.setitem(OBJECTIVES, "mlm", OBJECTIVES["clm"])
     network = network_of(small(objective="mlm"))
     found = apart(network, session_of(network, Float32, tmp_path), SHAPES[0])

@@ -142,7 +142,7 @@ def test_which_released_offsets_leak() -> None:
         ({"init_from": "bert", "objective": "clm"}, "masked language model"),
         ({"positions": []}, "at least one"),
         ({"heads": 5}, "divide"),
-        ({**KINDS["transformer-xl"], "objective": "mlm"}, "causal"),
+        ({**KINDS["transformer-xl"], "objective": "mlm"}, "needs objective clm"),
         ({"layerz": 3}, "layerz"),
         ({"dropout": 1.5}, "dropout"),
     ],

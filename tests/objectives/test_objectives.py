@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from quartet.config.model import PREDICTS
-from quartet.config.model import Objective as ObjectiveName
+from quartet.config.objectives import OBJECTIVES as FACTS
+from quartet.config.objectives import PARTICULAR
 from quartet.data.batch import Batch, Row, collate, framed
 from quartet.models.architectures import build
 from quartet.objectives import OBJECTIVES
@@ -118,12 +117,15 @@ def test_a_batch_has_as_many_targets_as_are_counted(name: str) -> None:
 
 
 def test_every_objective_is_known_to_the_settings_and_the_report() -> None:
-    assert set(OBJECTIVES) == set(get_args(ObjectiveName)) == set(PREDICTS)
+    assert OBJECTIVES.keys() == FACTS.keys()
+    for name, one in FACTS.items():
+        assert one.masks == OBJECTIVES[name].masks
+        assert set(one.settings) <= set(PARTICULAR)
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_a_prediction_does_not_see_its_token(name: str) -> None:
-    """A causal objective that `CAUSAL` does not name would let its network see what is to be predicted."""
+    """A causal objective whose facts do not say so would let its network see what is to be predicted."""
     kind = next((kind for kind in KINDS.values() if kind["objective"] == name), {"objective": name})
     torch.manual_seed(0)
     network = build(small(**kind), VOCABULARY).eval()

@@ -161,7 +161,7 @@ MISTAKES = {
     "unknown word": (
         "objective: clm",
         "objective: clmm",
-        "models.unilm.objective: Input should be 'clm', 'mlm' or 'lae'",
+        "models.unilm.objective: must be 'clm', 'mlm' or 'lae'",
     ),
     "a word for a list": ("positions: [sequence]", "positions: sequence", "models.unilm.positions"),
     "unknown corpus": (

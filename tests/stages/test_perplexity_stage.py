@@ -10,6 +10,7 @@ import pytest
 
 from pipeline.layout import TOKENIZER, Layout
 from pipeline.settings import read_params
+from quartet.config.objectives import OBJECTIVES
 from quartet.errors import InputError
 from quartet.models.checkpoint import save_model
 from quartet.results import Result, read_results
@@ -107,3 +108,12 @@ def test_lengths_that_do_not_ascend_are_refused(workspace: Path) -> None:
     path.write_text(path.read_text().replace("input_lengths: [8, 32]", "input_lengths: [32, 8]"))
     with pytest.raises(InputError, match=r"perplexity.*do not ascend"):
         read_params()
+
+
+def test_scores_that_are_no_log_probabilities_have_no_perplexity(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(OBJECTIVES, "lae", dataclasses.replace(OBJECTIVES["lae"], normalised=False))
+    assert rows(workspace, "tta", "tta") == {}
+    assert "tta: scores of lae are no log-probabilities" in capsys.readouterr().err
+    assert read_losses(Layout("tiny").losses("tta")) == []

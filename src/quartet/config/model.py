@@ -8,6 +8,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from quartet.config.choices import WeightsChoice
+from quartet.config.objectives import OBJECTIVES, PARTICULAR, ObjectiveFacts, ObjectiveName
 from quartet.config.training import TrainingConfig
 from quartet.config.types import STRICT, Count, Fraction, Positive, Size, Text, part
 
@@ -16,18 +17,6 @@ CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 #: The weights after the last step, and those at the lowest point of the validation curve.
 WEIGHTS: dict[WeightsChoice, str] = {"last": "model.safetensors", "best": "best.safetensors"}
 
-Objective = Literal["clm", "mlm", "lae"]
-#: What each predicts: over a panel of a picture, and of its models in a sentence. In the report's order.
-PREDICTS: dict[str, tuple[str, str]] = {
-    "clm": ("next token (CLM)", "CLM, which predict the next token"),
-    "mlm": ("masked tokens (MLM)", "MLM, which predict masked tokens"),
-    "lae": (
-        "every token (LAE)",
-        "LAE, T-TA's objective, which predict every token from all the others in one pass",
-    ),
-}
-#: The objectives whose predictions see nothing of later tokens, so that the network must not either.
-CAUSAL: tuple[Objective, ...] = ("clm",)
 Architecture = Literal["encoder", "tta", "transformer-xl"]
 Reads = Literal["sentences", "spans", "streams"]
 #: How the counters of a stream go on, see `RecurrenceConfig`.
@@ -130,7 +119,8 @@ class ModelConfig:
     """A model as an entry of ``models:`` in params.yaml describes it, without its training.
 
     Attributes:
-        objective: ``clm`` (next token), ``mlm`` (masked token) or ``lae`` (language autoencoding).
+        objective: ``clm`` (next token), ``mlm`` (masked token) or ``lae`` (language autoencoding): a key of
+            `quartet.config.objectives.OBJECTIVES`.
         architecture: ``encoder`` (uniLM, biLM, BERT, SegaBERT), ``tta`` or ``transformer-xl``.
         reads: one input is a single ``sentences`` item, a document ``spans`` item or a window of ``streams``.
         positions: which position indices the model sees; ``sequence`` counts the input's tokens, ``token``,
@@ -152,7 +142,7 @@ class ModelConfig:
             its revision, ``name@revision``. See :mod:`quartet.training.from_bert`.
     """
 
-    objective: Objective
+    objective: ObjectiveName
     architecture: Architecture
     reads: Reads
     positions: tuple[Position, ...]
@@ -181,12 +171,14 @@ class ModelConfig:
 
     def _problem(self) -> str | None:
         """The first thing that makes no sense in this combination, naming the keys."""
-        if (self.objective == "lae") != (self.architecture == "tta"):
-            return "objective lae needs architecture tta, and the other way round: only T-TA hides a token from itself"
+        if self.architecture not in self.facts.architectures:
+            others = [name for name, one in OBJECTIVES.items() if self.architecture in one.architectures]
+            return (
+                f"objective {self.objective} needs architecture {' or '.join(self.facts.architectures)}, and "
+                f"architecture {self.architecture} needs objective {' or '.join(others)}"
+            )
         if (self.architecture == "transformer-xl") != (self.reads == "streams"):
             return "architecture transformer-xl reads streams, and nothing else does: its memory needs running text"
-        if self.architecture == "transformer-xl" and self.objective != "clm":
-            return f"architecture transformer-xl is causal: objective must be clm, not {self.objective}"
         if not self.positions or len(set(self.positions)) != len(self.positions):
             return f"positions must name at least one of {', '.join(POSITIONS)}, each once"
         if {"sequence", "token"} <= set(self.positions) and self._running:
@@ -203,7 +195,12 @@ class ModelConfig:
     @property
     def causal(self) -> bool:
         """Whether a token sees nothing of later ones."""
-        return self.objective in CAUSAL
+        return self.facts.causal
+
+    @property
+    def facts(self) -> ObjectiveFacts:
+        """What is known of the objective."""
+        return OBJECTIVES[self.objective]
 
     @property
     def leaks(self) -> bool:
@@ -244,7 +241,7 @@ class ModelConfig:
             return f"adaptive.div_val {self.adaptive.div_val} leaves no width for the last tail of dim {self.dim}"
         if self.init_from is not None:
             if self.architecture == "transformer-xl" or self.causal:
-                return "init_from fills objective mlm or lae: BERT is a masked language model"
+                return "init_from fills no causal model: BERT is a masked language model"
             if "sequence" not in self.positions or self.adaptive.cutoffs or self.head != "transform":
                 return (
                     "init_from needs sequence among the positions, head transform and no cutoffs, as BERT has"
@@ -262,12 +259,8 @@ class ModelEntry(ModelConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        unused = {
-            "mask_probability": self.objective != "mlm",
-            "max_selected": self.objective != "mlm",
-            "loss_on_specials": self.objective not in ("mlm", "lae"),
-        }
-        for key, idle in unused.items():
+        for key in PARTICULAR:
+            idle = key not in self.facts.settings
             if idle and getattr(self.training, key) != getattr(TrainingConfig, key):
                 raise ValueError(f"training.{key} means nothing for objective {self.objective}: remove it")
         if self.training.batch_by != TrainingConfig.batch_by and self.reads != "sentences":

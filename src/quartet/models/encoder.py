@@ -33,10 +33,20 @@ class Encoder(Network):
         return x_BTD
 
     def forward(
-        self, ids_BT: Tensor, positions_BTP: Tensor, real_BT: Tensor, memory: Memory | None = None
+        self,
+        ids_BT: Tensor,
+        positions_BTP: Tensor,
+        real_BT: Tensor,
+        memory: Memory | None = None,
+        causal_B: Tensor | None = None,
     ) -> tuple[Tensor, Memory | None]:
+        """As of any network.
+
+        Args:
+            causal_B: the rows whose tokens see none of later ones, for an objective that is not causal as a whole.
+        """
         x_BTD = self.dropout(self.embed(ids_BT, positions_BTP))
-        visible = self._visible(real_BT)
+        visible = self._visible(real_BT) if causal_B is None else _visible_of_rows(real_BT, causal_B)
         for layer in self.layers:
             x_BTD = layer(x_BTD, x_BTD, visible, self.causal)
         return x_BTD, None
@@ -64,3 +74,9 @@ class Encoder(Network):
         if self.causal or (real_BT.is_cpu and bool(real_BT.all())):
             return None
         return VisibleKeys.of(real_BT[:, None, None, :])
+
+
+def _visible_of_rows(real_BT: Tensor, causal_B: Tensor) -> VisibleKeys:
+    length = real_BT.shape[1]
+    before_TT = torch.ones(length, length, dtype=torch.bool, device=real_BT.device).tril()
+    return VisibleKeys.of((real_BT[:, None] & (before_TT | ~causal_B[:, None, None]))[:, None])

@@ -76,7 +76,8 @@ class Objective(ABC):
     Attributes:
         predicts_end: a text's score includes its closing token (CLM alone: without it, a proper probability over texts
             of all lengths is not defined).
-        pseudo: the scores are pseudo-log-likelihoods, sums of log p(token | all other tokens).
+        pseudo: the scores are pseudo-log-likelihoods, sums of log p(token | all other tokens). Whether they are
+            log-probabilities at all stands in `quartet.config.objectives`.
         masks: mask-and-predict and the intact input are two readings (see `masked` of :meth:`states`).
     """
 
@@ -112,6 +113,21 @@ class Objective(ABC):
         Elsewhere they are anything: what nobody asks for need not be computed.
         """
         return self.states(network, batch, masked)
+
+    def read(
+        self, network: Network, inputs_BT: Tensor, batch: Batch, memory: Memory | None = None
+    ) -> tuple[Tensor, Memory | None]:
+        """One pass of the network over inputs of a batch: what it returns.
+
+        An objective some of whose rows are causal says here which, by :class:`quartet.models.encoder.Encoder`'s
+        `causal_B`.
+        """
+        hidden_BTD, memory = network(inputs_BT, batch.positions_BTP, batch.real_BT, memory)
+        return hidden_BTD, memory
+
+    def token_scores(self, network: Network, hidden_ND: Tensor, targets_N: Tensor) -> Tensor:
+        """(N,) of predictive states the scores of the tokens that stand there: their log-probabilities, in nats."""
+        return network.target_logprobs(hidden_ND, targets_N)
 
     def predicted(self, batch: Batch) -> Tensor:
         """(B, T) True at the tokens that a score adds up: the text's own, and the closing one for CLM."""
@@ -163,7 +179,7 @@ class Objective(ABC):
         The distribution over the vocabulary is computed at the targets alone.
         """
         batch = labelled.batch
-        hidden_BTD, memory = network(labelled.inputs_BT, batch.positions_BTP, batch.real_BT, memory)
+        hidden_BTD, memory = self.read(network, labelled.inputs_BT, batch, memory)
         hidden_ND = hidden_BTD.flatten(0, 1)[labelled.places_N]
         if torch.is_grad_enabled():
             return network.loss(hidden_ND, labelled.targets_N, labelled.clusters), memory

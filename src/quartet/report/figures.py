@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from quartet.config.model import PREDICTS
+from quartet.config.objectives import OBJECTIVES
 from quartet.report.attention_figure import maps
 from quartet.report.cells import Cell
 from quartet.report.drawing import (
@@ -104,10 +104,10 @@ def training_panels(names: Sequence[str], facts: RunFacts) -> list[dict[str, lis
     for name in sorted(names, key=lambda name: system_rank(name, name, "", facts)):
         model = facts.model(name)
         if model is None:
-            panels[len(PREDICTS), ""][0, name].append(name)
+            panels[len(OBJECTIVES), ""][0, name].append(name)
             continue
-        objective, reads = PREDICTS[model.objective][0], READ[model.reads]
-        place = list(PREDICTS).index(model.objective), list(READ).index(model.reads)
+        objective, reads = OBJECTIVES[model.objective].label, READ[model.reads]
+        place = list(OBJECTIVES).index(model.objective), list(READ).index(model.reads)
         panels[place[0], objective][place[1], f"{objective},\n{reads}"].append(name)
     return [
         {title: members for (_, title), members in sorted(inputs.items())}

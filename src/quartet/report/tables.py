@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from quartet.config.model import PREDICTS
+from quartet.config.objectives import OBJECTIVES
 from quartet.report import findings, headline, scale
 from quartet.report.facts import ListFacts, RunFacts
 from quartet.report.numbers import count, listing, millions
@@ -288,9 +288,9 @@ def _run(report: Report) -> list[str]:
     """What was run, in a few sentences."""
     facts = report.facts
     lines = [_who(report)]
-    for objective, (_, words) in PREDICTS.items():
+    for objective, known in OBJECTIVES.items():
         names = [model.name for model in facts.models if model.objective == objective]
-        lines += [f"- {words}: {named(names)}."] if names else []
+        lines += [f"- {known.predicts}: {named(names)}."] if names else []
     aware = [model.name for model in facts.models if model.segment_aware]
     if aware:
         sees = "sees" if len(aware) == 1 else "see"

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from quartet.config.model import Objective, Reads
+from quartet.config.model import Reads
 from quartet.objectives.mlm import MaskedLM
 from quartet.results import ONE_BY_ONE, system_name
 from quartet.scoring.language_model import LanguageModel
@@ -64,7 +64,7 @@ class TimedSystem:
 
     of: str
     model: TimedModel
-    objective: Objective
+    objective: str
     reads: Reads
     batched: bool
     tokens: Callable[[str], int]

@@ -274,10 +274,10 @@ class LanguageModel(ScoresTexts):
 
     @torch.inference_mode()
     def _target_logprobs(self, vectors_ND: Tensor, targets_N: Tensor) -> Tensor:
-        """log softmax at the targets, holding a bounded number of logits at a time."""
+        """The scores of the targets, holding a bounded number of logits at a time."""
         step = max(1, logit_budget(self.device) // self.tokenizer.vocab_size)
         parts = [
-            self.network.target_logprobs(vectors_ND[at : at + step], targets_N[at : at + step])
+            self.objective.token_scores(self.network, vectors_ND[at : at + step], targets_N[at : at + step])
             for at in range(0, len(targets_N), step)
         ]
         return torch.cat(parts) if parts else vectors_ND.new_zeros(0)
