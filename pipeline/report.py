@@ -53,6 +53,7 @@ def gather(params: Params, layout: Layout, device: str, processors: Sequence[str
         absent=tuple(_absent(params, layout)),
         ngrams=tuple(params.ngrams),
         processors=tuple(processors),
+        draws=params.bootstrap,
     )
 
 

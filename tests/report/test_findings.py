@@ -24,13 +24,18 @@ def about(rows: list[Result], words: str) -> str:
 
 @pytest.mark.parametrize(
     ("value", "half", "said"),
-    [(-0.1, 0.02, "1 of 1 differences are significant: `bilm - tta` (-0.1000 [-0.1200, -0.0800])"),
+    [(-0.1, 0.02, "1 of 1 differences are significant: `bilm - tta` (-0.1000 [-0.1200, -0.0800] p 0.012)"),
      (0.01, 0.02, "0 of 1 differences are significant."), (0.1, None, "0 of 1 differences are significant.")],
 )  # fmt: skip
 def test_a_difference_is_significant_where_its_interval_leaves_out_0(
     value: float, half: float | None, said: str
 ) -> None:
     assert said in about([row(*PAIR, value, 13_200, half)], "Perplexity: models")
+
+
+def test_an_interval_without_p_is_from_too_few_draws_and_significant_nowhere() -> None:
+    said = about([dataclasses.replace(row(*PAIR, -0.1, 13_200, 0.02), p=None)], "Perplexity: models")
+    assert "significant" not in said and "bilm - tta" not in said
 
 
 def test_a_difference_to_the_first_pass_stands_in_the_table_of_the_lists() -> None:
@@ -66,7 +71,7 @@ def test_a_model_below_the_unigram_is_compared(half: float | None) -> None:
 
 def test_differences_of_any_table_have_their_sentence() -> None:
     one = row("blimp-pairs", "tta - unilm", "blimp", "test", "accuracy-difference", 0.021, 4000, 0.01)
-    assert "`tta - unilm` (+2.1 [+1.1, +3.1])" in about(
+    assert "`tta - unilm` (+2.1 [+1.1, +3.1] p 0.012)" in about(
         [one], "Minimal pairs (BLiMP), `blimp` test, accuracy"
     )
     dev = dataclasses.replace(one, split="dev")

@@ -88,7 +88,7 @@ def test_links_lead_to_sections() -> None:
     assert anchor("T-TA paper, Table 1: rates (WER, %)") == "t-ta-paper-table-1-rates-wer-"
 
 
-LOWER, HIGHER, EITHER = (-1.0, (-1.2, -0.8)), (1.0, (0.8, 1.2)), (-0.1, (-0.3, 0.1))
+LOWER, HIGHER, EITHER = (-1.0, (-1.2, -0.8), 0.01), (1.0, (0.8, 1.2), 0.01), (-0.1, (-0.3, 0.1), 0.3)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,8 @@ LOWER, HIGHER, EITHER = (-1.0, (-1.2, -0.8)), (1.0, (0.8, 1.2)), (-0.1, (-0.3, 0
         (LOWER, {}, "same direction, shown"),
         (HIGHER, {}, "opposite direction, shown"),
         (EITHER, {}, "not shown"),
-        ((0.0, (0.0, 0.0)), {}, "not shown"),
+        ((0.0, (0.0, 0.0), 1.0), {}, "not shown"),
+        ((-1.0, (-1.2, -0.8)), {}, "too few draws"),
         ((-1.0, None), {}, "no interval"),
         (None, {}, "no paired difference kept"),
         (LOWER, {"named": False}, "another set"),

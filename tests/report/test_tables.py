@@ -115,7 +115,7 @@ def test_perplexity_and_pseudo_perplexity_stand_in_tables_of_their_own(page: str
 
 
 def test_pairs_of_models_have_their_difference_and_its_percentage(page: str) -> None:
-    cells = ["+0.2000 [+0.1700, +0.2300]", "+22.1 % [+18.5 %, +25.9 %]"]
+    cells = ["+0.2000 [+0.1700, +0.2300] p 0.012", "+22.1 % [+18.5 %, +25.9 %] p 0.012"]
     assert (
         table_row(section(page, "Perplexity: models against each other"), "unilm - transformer-xl") == cells
     )

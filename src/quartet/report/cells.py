@@ -47,6 +47,11 @@ class Cell:
         return fmean(row.value for row in self.rows)
 
     @property
+    def difference(self) -> bool:
+        """Whether it is a difference of two systems."""
+        return self.rows[0].metric.endswith("-difference")
+
+    @property
     def n(self) -> int:
         """The number of items behind a seed's value; the least where the seeds differ."""
         return min(row.n for row in self.rows)

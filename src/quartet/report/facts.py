@@ -132,6 +132,7 @@ class RunFacts:
         corpora, tokenizers, lists, models, pretrained: in the order of params.yaml, which the tables keep.
         absent: evaluation sets that params.yaml names and that were not to be had.
         ngrams: the names of the n-gram models.
+        draws: the resamples behind each bootstrap interval; None where that is not known.
         processors: the kinds of processor, and GPUs, that computed the results: see `quartet.hardware.processor`.
     """
 
@@ -146,6 +147,7 @@ class RunFacts:
     absent: tuple[AbsentSet, ...] = ()
     ngrams: tuple[str, ...] = ()
     processors: tuple[str, ...] = ()
+    draws: int | None = None
 
     def model(self, name: str) -> ModelFacts | None:
         """The model of that name, if it is one of this run."""

@@ -77,6 +77,8 @@ def _told(cells: dict[str, Cell], metric: str) -> str:
         if unit
         else ""
     )
+    if any(cell.bounds and cell.p is None for cell in cells.values()):
+        return f"{figure} (n = {n:,}{over}): intervals from too few draws, so no p and no verdict"
     told = [
         system for system, cell in cells.items() if cell.bounds and not cell.bounds[0] <= 0 <= cell.bounds[1]
     ]

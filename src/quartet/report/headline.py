@@ -12,6 +12,7 @@ from quartet.report.papers.exhibits import exhibits
 from quartet.report.papers.series import (
     ANOTHER_SET,
     BETTER,
+    FEW_DRAWS,
     NO_INTERVAL,
     NOT_KEPT,
     OPEN,
@@ -20,7 +21,7 @@ from quartet.report.papers.series import (
 )
 from quartet.report.run_report import Report, code, named
 from quartet.results import Result
-from quartet.statistics.intervals import LEAST_UNITS, SIGNIFICANCE
+from quartet.statistics.intervals import LEAST_DRAWS, LEAST_UNITS, SIGNIFICANCE
 
 #: As many claims as a sentence names.
 FEW = 4
@@ -83,6 +84,11 @@ def _limits(report: Report, family: Sequence[Claim]) -> Iterator[tuple[str, str]
             NO_INTERVAL,
             f"are over fewer than {LEAST_UNITS} units",
             f"test sets of {LEAST_UNITS} units or more",
+        ),
+        (
+            FEW_DRAWS,
+            f"have intervals from fewer than {LEAST_DRAWS:,} draws",
+            f"evaluating again with `bootstrap: {LEAST_DRAWS}`",
         ),
     ):
         if count := verdicts.count(verdict):

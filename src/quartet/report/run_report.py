@@ -10,7 +10,7 @@ from quartet.report.numbers import NONE, Number, general, listing
 from quartet.report.order import set_rank, split_rank, system_rank
 from quartet.report.published import PublishedTable, published_figures
 from quartet.results import Result, system_name
-from quartet.statistics.intervals import LEAST_UNITS
+from quartet.statistics.intervals import LEAST_DRAWS, LEAST_UNITS
 
 #: Differences to it stand in the table of the lists themselves.
 FIRST = "first-pass"
@@ -173,6 +173,15 @@ class Report:
             parts.append(f"[low, high]: {interval or '95 % interval'}{self._resampled(shown)}.")
         else:
             parts.append("No interval is given.")
+        draws = self.facts.draws
+        if (
+            draws is not None
+            and draws < LEAST_DRAWS
+            and any(cell.difference and cell.bounds for cell in shown)
+        ):
+            parts.append(
+                f"Intervals of differences are from {general(draws)} draws: too few for a p or a verdict."
+            )
         if interval and not all(cell.bounds for cell in shown):
             parts.append(NO_INTERVAL)
         seeds = sorted({len(cell.rows) for cell in shown if len(cell.rows) > 1})

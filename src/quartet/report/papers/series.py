@@ -23,14 +23,18 @@ ALIKE, BETTER, WORSE = (
     "alike in the paper, worse here",
 )
 #: Why there is no verdict.
-ANOTHER_SET, NOT_KEPT, AT_UNIGRAM, NO_INTERVAL = (
+ANOTHER_SET, NOT_KEPT, AT_UNIGRAM, NO_INTERVAL, FEW_DRAWS = (
     "another set",
     "no paired difference kept",
     "not below the unigram",
     "no interval",
+    "too few draws",
 )
 #: Every verdict, the worst first: a claim on several sets is as good as its worst one.
-VERDICTS = (OPPOSITE, WORSE, OPEN, AT_UNIGRAM, NO_INTERVAL, NOT_KEPT, ANOTHER_SET, ALIKE, BETTER, SHOWN)
+VERDICTS = (
+    *(OPPOSITE, WORSE, OPEN, AT_UNIGRAM, NO_INTERVAL, FEW_DRAWS, NOT_KEPT, ANOTHER_SET),
+    *(ALIKE, BETTER, SHOWN),
+)
 
 
 class Change(NamedTuple):
@@ -38,7 +42,7 @@ class Change(NamedTuple):
 
     Attributes:
         bounds: its 95 % interval; None where there are too few units.
-        p: two-sided; None where none was kept.
+        p: two-sided; None where none was kept: of times, or of an interval from fewer than 10,000 draws.
     """
 
     value: float
@@ -196,6 +200,8 @@ class Contrast:
             return ANOTHER_SET
         if change.bounds is None:
             return NO_INTERVAL
+        if change.p is None and series.kind != "ratio":  # times have intervals over repeats and no p
+            return FEW_DRAWS
         side = 0 if p is not None and p >= SIGNIFICANCE else change.side(series.neutral)
         claimed, printed = self.claimed, self.printed(series)
         if claimed is None:
