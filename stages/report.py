@@ -32,6 +32,7 @@ from quartet.report import figures
 from quartet.report.drawing import PictureData
 from quartet.report.facts import facts_json
 from quartet.report.run_report import Report
+from quartet.report.scale import with_read
 from quartet.report.tables import document
 from quartet.results import EvaluatedSystem, Measure, Result, write_results
 from quartet.tasks.attention.maps import read_article
@@ -69,11 +70,12 @@ def write_whole(params: Params, layout: Layout, found: list[Result]) -> None:
 def write_report(params: Params, layout: Layout, found: list[Result], place: Path) -> None:
     """Everything that equal results make equal to the byte: no duration, and of the device its kind alone."""
     device = pages.computed_on(found, params.models)
+    kinds = {kind_of(row.device) for row in durations(params, layout)} - {""}
+    facts = gather(params, layout, device, sorted(kinds))
+    found = with_read(found, facts)
     write_results(place / "results.jsonl", found)
     with atomic_dir(place / "metrics") as folder:
         write_metrics(folder, dvc_metrics(found))
-    kinds = {kind_of(row.device) for row in durations(params, layout)} - {""}
-    facts = gather(params, layout, device, sorted(kinds))
     training, weights = curves(params, layout)
     with atomic_dir(place / "plots") as folder:
         write_table(folder / "validation.csv", validation_plot(training, facts))

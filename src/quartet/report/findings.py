@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from quartet.nbest.metrics import METRICS
 from quartet.report import loss
-from quartet.report.blocks import durations, runtime
+from quartet.report.blocks import durations, pairs, runtime
+from quartet.report.blocks.pairs import DIFFERENCE, PAIRS
 from quartet.report.cells import Cell
-from quartet.report.numbers import FORMATS, Number, fixed, listing
+from quartet.report.numbers import FORMATS, Number, listing
 from quartet.report.run_report import Report, code, named
 from quartet.report.spec import sections
 
 #: As many systems as a sentence names.
 FEW = 6
-DIFFERENCE, PAIRS = "-difference", "-pairs"
 
 
 def sentences(report: Report) -> list[str]:
@@ -67,9 +66,7 @@ def differences(report: Report, table: str) -> Iterator[str]:
 
 def _told(cells: dict[str, Cell], metric: str) -> str:
     figure = metric.removesuffix(DIFFERENCE)
-    number = FORMATS["signed-four"] if figure == "loss" else FORMATS["signed-two"]
-    if figure not in ("loss", *METRICS):
-        number = fixed(1, 100, sign=True)
+    number = pairs.signed(figure)
     n = max(cell.n for cell in cells.values())
     unit = {cell.rows[0].unit for cell in cells.values()} - {""}
     over = (

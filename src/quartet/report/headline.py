@@ -88,7 +88,7 @@ def _limits(report: Report, family: Sequence[Claim]) -> Iterator[tuple[str, str]
         (
             FEW_DRAWS,
             f"have intervals from fewer than {LEAST_DRAWS:,} draws",
-            f"evaluating again with `bootstrap: {LEAST_DRAWS}`",
+            f"`bootstrap: {LEAST_DRAWS}`",
         ),
     ):
         if count := verdicts.count(verdict):

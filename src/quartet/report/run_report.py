@@ -283,7 +283,8 @@ def pretrained_note(report: Report, table: str) -> list[str]:
         return []
     many = len(found) > 1
     return [
-        f"{listing(found)} {'were' if many else 'was'} trained elsewhere, on other text and at another size: "
+        f"{listing(found)} {'were' if many else 'was'} trained elsewhere, on other text and at another size, "
+        f"and the tokens read are not in {'their cards' if many else 'its card'}: "
         f"{'their' if many else 'its'} rows show what such a model is good for, and compare no objectives.",
         "",
     ]

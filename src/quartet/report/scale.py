@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import dataclasses
+from collections.abc import Callable, Iterable
 
-from quartet.report.facts import ModelFacts
+from quartet.report.facts import ModelFacts, RunFacts
 from quartet.report.numbers import count, fixed, listing, millions
 from quartet.report.published import published_figures
 from quartet.report.run_report import Report, named
+from quartet.results import Result
 
 
 def lines(report: Report) -> list[str]:
@@ -52,15 +54,71 @@ def trainings(report: Report, names: Iterable[str]) -> list[str]:
 
 
 def _training(report: Report, model: ModelFacts) -> str:
-    corpus = f"`{model.corpus}`, {millions(model.corpus_words)} words"
-    text = f"{millions(model.parameters)} parameters, {count(model.steps)} steps, "
+    read = _read(report, model, f"`{model.corpus}`")
+    return f"{millions(model.parameters)} parameters, {count(model.steps)} steps, {read}"
+
+
+def _read(report: Report, model: ModelFacts, corpus: str) -> str:
+    """The tokens that it read, the epochs that they are, and the share of them that were targets."""
+    corpus = f"{corpus}, {millions(model.corpus_words)} words"
+    targets = "" if model.targets is None else f", {fixed(0, 100)(model.targets)} % of them targets"
     read = report.find("training", model.corpus, "valid", model.name, "tokens")
     if read is None:
-        return f"{text}trained on {corpus}"
+        return f"trained on {corpus}; the tokens read were not kept"
     epoch = _epoch(report, model)
-    text += f"{millions(read.value)} tokens read"
-    text += f" (about {read.value / epoch:.2g} epochs of {corpus})" if epoch else f" of {corpus}"
-    return text if model.targets is None else f"{text}, {fixed(0, 100)(model.targets)} % of them targets"
+    of = f" (about {read.value / epoch:.2g} epochs of {corpus})" if epoch else f" of {corpus}"
+    return f"{millions(read.value)} tokens read{of}{targets}"
+
+
+def with_read(results: Iterable[Result], facts: RunFacts) -> list[Result]:
+    """The same results: the scale of a trained model of the run says what it read, and not its corpus alone."""
+    results = list(results)
+    report = Report(results, facts)
+    corpora = {
+        model.name: (
+            f"{model.corpus} ({model.corpus_words / 1e6:.2f} M words)",
+            _read(report, model, model.corpus),
+        )
+        for model in facts.models
+    }
+    return [
+        dataclasses.replace(row, scale=row.scale.replace(*corpora[row.model]))
+        if row.model in corpora and ", 0 steps," not in row.scale  # random weights have read nothing
+        else row
+        for row in results
+    ]
+
+
+def beside(report: Report, table: str) -> list[str]:
+    """What the trained models of a table read: a line that stands in its section where there are two or more."""
+    compared = {model for place in report.cells.places(table) for model in report.compared(place.system)}
+    names = [model.name for model in report.facts.models if model.name in compared]
+    return [f"Trained: {'; '.join(trainings(report, names))}.", ""] if len(names) > 1 else []
+
+
+def span(report: Report) -> str:
+    """From the least to the most that a model read, and the share of targets: a sentence for the top of the page."""
+    models = report.facts.models
+    found = [report.find("training", one.corpus, "valid", one.name, "tokens") for one in models]
+    read = [cell.value for cell in found if cell]
+    if not read or len(read) < len(models):
+        return ""
+    epochs = [
+        cell.value / epoch
+        for one, cell in zip(models, found, strict=True)
+        if cell and (epoch := _epoch(report, one))
+    ]
+    targets = [100 * one.targets for one in models if one.targets is not None]
+    text = f"A model read {_range(read, millions)} tokens"
+    text += (
+        f", about {_range(epochs, lambda value: f'{value:.2g}')} epochs" if len(epochs) == len(models) else ""
+    )
+    return f"{text}; {_range(targets, fixed(0))} % of them were targets." if targets else f"{text}."
+
+
+def _range(values: list[float], number: Callable[[float], str]) -> str:
+    low, high = number(min(values)), number(max(values))
+    return low if low == high else f"{low} to {high}"
 
 
 def _epoch(report: Report, model: ModelFacts) -> float | None:

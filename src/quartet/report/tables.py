@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from quartet.config.objectives import OBJECTIVES
 from quartet.report import findings, headline, scale
+from quartet.report.blocks import pairs
 from quartet.report.facts import ListFacts, RunFacts
 from quartet.report.numbers import count, listing, millions
 from quartet.report.papers import chapter
@@ -176,7 +177,7 @@ def _headline(report: Report, family: Sequence[chapter.Claim]) -> list[str]:
 def _sections(report: Report, known: dict[str, SectionSpec], pictures: Mapping[str, str]) -> list[Chapter]:
     """A chapter a section, one that has no figures saying so, and one for each table that no section knows.
 
-    What no column of any section shows stands at the end of its table's.
+    What no column of any section shows stands at the end of its table's. Differences of two systems are laid out alike.
     """
     bodies = {name: section_body(report, name, section) for name, section in known.items()}
     found = []
@@ -186,10 +187,14 @@ def _sections(report: Report, known: dict[str, SectionSpec], pictures: Mapping[s
         ]
         seen = [line for path, one in drawn for line in (f"![{one.shows}]({path})", "")]
         shown = (*bodies[name], *seen, *report.rest(name))
+        if shown and not section.timed:
+            shown = (*shown, *scale.beside(report, name))
         opening = (section.intro, "", *pretrained_note(report, name)) if shown else (absent(section), "")
         found.append(Chapter(section.title, (*opening, *shown), ran=bool(shown)))
-    others = {table: report.rest(table) for table in report.cells.tables() if table not in sections()}
-    return [*found, *(Chapter(table, tuple(lines)) for table, lines in others.items() if lines)]
+    for table in report.cells.tables():
+        if table not in sections() and (lines := [*pairs.of_pairs(report, table), *report.rest(table)]):
+            found.append(Chapter(pairs.title(table), (*lines, *scale.beside(report, table))))
+    return found
 
 
 def _first_tables(report: Report, known: dict[str, SectionSpec]) -> list[str]:
@@ -281,7 +286,8 @@ def _who(report: Report) -> str:
         if facts.processors
         else ""
     )
-    return f"{models}, {seeds}, trained on {plain(facts.device)}.{kind}"
+    read = scale.span(report)
+    return f"{models}, {seeds}, trained on {plain(facts.device)}.{kind}" + (f" {read}" if read else "")
 
 
 def _run(report: Report) -> list[str]:
@@ -298,7 +304,8 @@ def _run(report: Report) -> list[str]:
     beside = described_pretrained(report, report.cells.tables())
     if beside:
         lines.append(
-            f"- Beside them, trained elsewhere on other text and at another size: {listing(beside)}."
+            f"- Beside them, trained elsewhere on other text and at another size, the tokens read not in the card: "
+            f"{listing(beside)}."
         )
     for corpus in facts.corpora:
         license = f", {plain(corpus.license)}" if corpus.license else ""

@@ -83,6 +83,9 @@ class HtmlWriter:
                 continue
             end = next(at for at in range(place, len(tokens)) if tokens[at].type == "table_close")
             caption, words = _caption(done, title)
+            rows = sum(one.type == "tr_open" for one in tokens[place:end]) - 1
+            folded = rows > MOST_ROWS
+            done += [_raw(f"<details><summary>{escape(words)} ({rows} rows)</summary>")] * folded
             done += [
                 _raw(f'<div class="box" role="region" tabindex="0" aria-label="{escape(words)}">'),
                 token,
@@ -90,6 +93,7 @@ class HtmlWriter:
                 *_table(tokens[place + 1 : end]),
                 tokens[end],
                 _raw("</div>\n"),
+                *[_raw("</details>\n")] * folded,
             ]
             place = end + 1
         return done
@@ -112,6 +116,8 @@ def _caption(done: list[Token], title: str) -> tuple[list[Token], str]:
     return [name, inline, _tag("caption", -1)], title
 
 
+#: A table with more rows is folded.
+MOST_ROWS = 40
 #: Longer lines are paragraphs, whatever they end in.
 LONG = 240
 

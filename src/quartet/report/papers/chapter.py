@@ -35,7 +35,7 @@ NOT_RUN = "Not run in this experiment."
 MANY = 100
 RULE = (
     "The verdict is on the direction of the kept difference over the same items: shown where p < 0.05 after Holm's "
-    "correction for all {count} kept differences of these claims. `p` is so corrected too, of our first set. Sets that "
+    "correction for all {count} kept p of these claims. `p` is so corrected too, of our first set. Sets that "
     "are not the paper's have no verdict."
 )
 
@@ -113,7 +113,9 @@ def claims(family: Sequence[Claim]) -> list[str]:
             absent.append(f"{contrast.headline} ({link})")
     heads = ["the papers' claim", "verdict", "ours", "p", "our first set", "paper", "details"]
     lines = [*grid(heads, rows), RULE, ""] if rows else []
-    count = sum(one.change is not None for claim in family for one in claim.comparisons)
+    count = sum(
+        one.change is not None and one.change.p is not None for claim in family for one in claim.comparisons
+    )
     lines = [line.replace("{count}", str(count)) for line in lines]
     return [*lines, f"Not run here: {'; '.join(absent)}.", ""] if absent else lines
 
