@@ -129,7 +129,7 @@ class Params:
     def reported(self) -> str:
         """A digest of all that the report says or draws of the settings: dvc.lock would repeat every model there."""
         sections = (
-            *(self.names, self.experiment, self.seeds, self.corpora),
+            *(self.names, self.experiment, self.seeds, self.bootstrap, self.corpora),
             *(self.models, self.nbest, self.evaluate, self.runtime.models),
         )
         text = json.dumps(TypeAdapter(list[Any]).dump_python(list(sections), mode="json"), sort_keys=True)

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from quartet.report import tables
 from quartet.report.facts import ListFacts, RunFacts, facts_json, read_facts
 from quartet.report.numbers import FORMATS
+from quartet.report.scale import with_read
 from quartet.report.spec import ColumnSpec, SectionSpec, TableSpec, sections
 from quartet.report.tables import ABSENT, document, readme, times
 from quartet.results import Result
@@ -327,3 +328,44 @@ def test_durations_have_a_row_a_training_and_a_row_a_stage() -> None:
     assert table_rows(body, "sts") == [["1", "3.0", "2.0", "–", "–"]]
     assert "| all | 3 | 63.0 | 7.0 | 2.0 | 1.0 |" in body
     assert body.index("`pretrain`") < body.index("`sts`"), "the longest first"
+
+
+def test_pairs_without_a_section_are_a_table_the_main_readings_first() -> None:
+    rows = [
+        row("sts-pairs", f"tta/{reading} - {other}", "lee", "test", "pearson-difference", value, 1225, half)
+        for reading, other, value, half in (
+            ("context", "bilm/context", 0.2, 0.1),
+            ("table", "bilm/context", 0.1, 0.3),
+        )
+    ]
+    rows = [replace(one, units=50, unit="texts") for one in rows]
+    body = section(
+        markdown([*results(), *rows], facts()), "Semantic similarity (STS): systems against each other"
+    )
+    first, other = body.index("`tta/context`"), body.index("`tta/table`")
+    assert first < other
+    cells = table_row(body, "tta/context")
+    assert cells == [
+        "`bilm/context`",
+        "+20.0 [+10.0, +30.0]",
+        "0.012",
+        "lee",
+        "test",
+        "pearson × 100",
+        "50 texts",
+    ]
+
+
+@pytest.mark.parametrize(("steps", "told"), [(600, True), (0, False)])
+def test_a_trained_models_scale_says_what_it_read(steps: int, told: bool) -> None:
+    one = facts().models[0]
+    scale = f"{steps:,} steps, {one.corpus} ({one.corpus_words / 1e6:.2f} M words), tuned"
+    rows = [replace(each, scale=f"1 M parameters, {scale}") for each in results() if each.model == one.name]
+    found = {each.scale for each in with_read(rows, facts())}
+    assert {"1.30 M tokens" in each and each.endswith(", tuned") for each in found} == {told}
+
+
+def test_what_the_models_read_stands_beside_their_comparison(page: str) -> None:
+    assert "1.30 M tokens" in page.splitlines()[0]
+    for title in ("Reranking", "Perplexity", "Reranking: systems against each other"):
+        assert "1.30 M tokens" in section(page, title)

@@ -263,16 +263,13 @@ def likes_of_tta(report: Report) -> list[str]:
 def described_pretrained(report: Report, tables: Iterable[str]) -> list[str]:
     """Each of those that have a figure in the tables, with its scale: "`tta-books` (13.89 M parameters, ...)"."""
     tables = list(tables)
+    every = [place for table in report.cells.tables() for place in report.cells.places(table)]
     found = []
     for one in report.facts.pretrained:
-        scales = (
-            cell.rows[0].scale
-            for table in tables
-            for place in report.cells.places(table)
-            if report.model(place.system) == one.name and (cell := report.cells.find(place))
-        )
-        if scale := next(scales, None):
-            found.append(f"{code(one.name)} ({plain(scale)})")
+        own = [place for place in every if report.model(place.system) == one.name]
+        levels = [cell for place in own if (cell := report.cells.find(place)) and not cell.rows[0].versus]
+        if levels and any(place.table in tables for place in own):
+            found.append(f"{code(one.name)} ({plain(levels[0].rows[0].scale)})")
     return found
 
 

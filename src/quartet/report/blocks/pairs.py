@@ -40,12 +40,12 @@ def of_pairs(report: Report, table: str) -> list[str]:
     ]
     main = [place for place in places if _is_main(report, place)]
     lines = [INTRO, ""] if places else []
-    for words, own in (("Main readings", main), ("Other readings and parts of sets", [*places])):
+    for words, own in (("Main readings", main), ("Other readings and parts of sets", places)):
         shown = [place for place in own if own is main or place not in main]
         if shown:
             rows = [_row(report, place) for place in shown]
-            heads = ["first", "second", "set", "split", "figure", "difference", "p", "units"]
-            lines += [f"{words}, {count(len(rows))} differences:", "", *grid(heads, rows)]
+            heads = ["first", "second", "difference", "p", "set", "split", "figure", "units"]
+            lines += [f"{words}:", "", *grid(heads, rows)]
             lines += report.caption("95 % bootstrap interval, the same units for both", "items")
     return lines
 
@@ -64,7 +64,7 @@ def _row(report: Report, place: FigureKey) -> list[str]:
     text = report.text(signed(figure), *place[:3], place.system, place.metric).partition(" p ")[0]
     first = place.system.removesuffix(f" - {row.versus}")
     return [
-        *(report.label(first), report.label(row.versus), place.dataset, place.split or NONE, scaled, text),
-        NONE if cell.p is None else p_value(cell.p),
+        *(report.label(first), report.label(row.versus), text, NONE if cell.p is None else p_value(cell.p)),
+        *(place.dataset, place.split or NONE, scaled),
         NONE if row.units is None else f"{count(row.units)} {row.unit}",
     ]

@@ -117,7 +117,7 @@ def _caption(done: list[Token], title: str) -> tuple[list[Token], str]:
 
 
 #: A table with more rows is folded.
-MOST_ROWS = 40
+MOST_ROWS = 60
 #: Longer lines are paragraphs, whatever they end in.
 LONG = 240
 
