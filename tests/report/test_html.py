@@ -14,7 +14,7 @@ import pytest
 from quartet.report.figures import draw
 from quartet.report.html.page import pages
 from quartet.report.html.pictures import inline
-from quartet.report.html.render import HtmlWriter
+from quartet.report.html.render import MOST_ROWS, HtmlWriter
 from quartet.report.tables import INDEX, ReportDocument, document
 from quartet.results import Result
 from tests.report.rendered import picture_data
@@ -190,6 +190,12 @@ def test_a_table_without_one_is_named_after_its_part() -> None:
     assert "<p>Some words.</p>" in html
     assert '<caption class="hidden">A part</caption>' in html
     assert "<td>some text</td>" in html
+
+
+@pytest.mark.parametrize(("rows", "folded"), [(MOST_ROWS, False), (MOST_ROWS + 1, True)])
+def test_a_long_table_is_folded(rows: int, folded: bool) -> None:
+    html = written("Pairs:", "", "| a | b |", "|:--|--:|", *["| x | 1 |"] * rows)
+    assert html.count("<details>") == html.count("</details>") == folded
 
 
 NUMBERS = ("–", "1,234", "+0.50 [+0.40, +0.60]", "7.32 [5.58, 9.95] times", "0.53 M", "100 %", "3.97 (-7.9 %)",

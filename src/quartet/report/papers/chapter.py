@@ -35,8 +35,12 @@ NOT_RUN = "Not run in this experiment."
 MANY = 100
 RULE = (
     "The verdict is on the direction of the kept difference over the same items: shown where p < 0.05 after Holm's "
-    "correction for all {count} kept p of these claims. `p` is so corrected too, of our first set. Sets that "
+    "correction for all {count} kept p-values of these claims. `p` is so corrected too, of our first set. Sets that "
     "are not the paper's have no verdict."
+)
+NO_P = (
+    "The verdict is on the direction of the kept difference over the same items, by its interval. No p was kept, so "
+    "none is corrected. Sets that are not the paper's have no verdict."
 )
 
 
@@ -112,11 +116,11 @@ def claims(family: Sequence[Claim]) -> list[str]:
         elif contrast in exhibit.contrasts:
             absent.append(f"{contrast.headline} ({link})")
     heads = ["the papers' claim", "verdict", "ours", "p", "our first set", "paper", "details"]
-    lines = [*grid(heads, rows), RULE, ""] if rows else []
     count = sum(
         one.change is not None and one.change.p is not None for claim in family for one in claim.comparisons
     )
-    lines = [line.replace("{count}", str(count)) for line in lines]
+    rule = RULE.replace("{count}", str(count)) if count else NO_P
+    lines = [*grid(heads, rows), rule, ""] if rows else []
     return [*lines, f"Not run here: {'; '.join(absent)}.", ""] if absent else lines
 
 
