@@ -12,6 +12,7 @@ import jiwer
 import numpy as np
 import pytest
 
+from quartet.config.nbest import BleuSettings
 from quartet.errors import InputError
 from quartet.nbest.metrics import Bleu, CharacterErrorRate, CountTable, Metric, WordErrorRate, count_errors
 from quartet.nbest.normalise import Normalisation, default_normalisation
@@ -113,6 +114,7 @@ def made_for(rule: CountingRule | None) -> list[RescoredLine]:
     return [replace(one, counted=rule) for one in chosen(p=("a b", "a b"))]
 
 
+CHINESE = BleuSettings(lowercase=False, tokenize="zh")
 FOR_WORDS, AS_THEY_WERE = default_normalisation("wer"), Normalisation()
 
 
@@ -128,6 +130,9 @@ FOR_WORDS, AS_THEY_WERE = default_normalisation("wer"), Normalisation()
         (CountingRule("wer", FOR_WORDS), None, WordErrorRate(), True),
         (CountingRule("wer", FOR_WORDS), None, Bleu(), False),
         (None, None, Bleu(), True),
+        (CountingRule("bleu", AS_THEY_WERE, CHINESE), None, Bleu(), False),
+        (CountingRule("bleu", AS_THEY_WERE, CHINESE), None, Bleu(tokenize="zh"), True),
+        (CountingRule("wer", FOR_WORDS, own="a.B"), CountingRule("wer", FOR_WORDS), WordErrorRate(), False),
     ],
     ids=str,
 )
@@ -173,3 +178,21 @@ def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
         RescoredLine("u", "b", "b", {"a": -5.0, "b": -1.5}, rule),
         RescoredLine("v", None, "c", {"c": -3.0}, rule),
     ]
+
+
+class Shouted(Normalisation):
+    """A normaliser of one's own."""
+
+    def text(self, text: str) -> str:
+        return super().text(text).upper()
+
+
+def test_a_result_says_bleus_tokenizer_and_a_normaliser_of_ones_own(tmp_path: Path) -> None:
+    lists = [nbest("u", "b", ("a", -1.0))]
+    table = CountTable.of(lists, Bleu(tokenize="zh"))
+    subject = Candidates(lists, [np.array([-5.0])], table=table)
+    write_rescored(tmp_path / "a.jsonl", subject, 1.0, Shouted())
+    own = f"{Shouted.__module__}.Shouted"
+    assert read_rescored(tmp_path / "a.jsonl")[0].counted == CountingRule(
+        "bleu", Normalisation(), CHINESE, own
+    )

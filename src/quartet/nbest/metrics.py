@@ -358,6 +358,13 @@ METRICS: dict[str, KnownMetric] = {
 SACREBLEU = BleuSettings(lowercase=False, tokenize="13a")
 
 
+def bleu_settings(metric: Metric) -> BleuSettings | None:
+    """sacrebleu's settings, where the metric is BLEU."""
+    if not isinstance(metric, Bleu):
+        return None
+    return BleuSettings(lowercase=metric.lowercase, tokenize=metric.tokenize)
+
+
 def metric_named(name: str, bleu: BleuSettings | None = None) -> Metric:
     """A metric by its name.
 

@@ -9,9 +9,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from quartet.config.nbest import BleuSettings
 from quartet.errors import InputError
 from quartet.files import json_line
 from quartet.nbest.formats import strict, text_file
+from quartet.nbest.metrics import Metric, bleu_settings
 from quartet.nbest.normalise import Normalisation
 from quartet.nbest.rerank import Candidates
 from quartet.nbest.types import NBest
@@ -28,14 +30,32 @@ class CountingRule:
     Attributes:
         metric: its name.
         normalise: what was done to hypotheses and references.
+        bleu: sacrebleu's settings, of BLEU alone; None: it does not say.
+        own: the class of a normaliser of one's own; "": none.
     """
 
     metric: str
     normalise: Normalisation
+    bleu: BleuSettings | None = None
+    own: str = ""
+
+    @classmethod
+    def made(cls, metric: Metric, normalise: Normalisation) -> CountingRule:
+        """The rule of texts that are made now."""
+        settings = {each.name: getattr(normalise, each.name) for each in dataclasses.fields(Normalisation)}
+        kind = type(normalise)
+        return cls(
+            metric.name,
+            Normalisation(**settings),
+            bleu_settings(metric),
+            "" if kind is Normalisation else f"{kind.__module__}.{kind.__qualname__}",
+        )
 
     def as_object(self) -> dict[str, Any]:
         """Its JSON."""
-        return {"metric": self.metric, **asdict(self.normalise)}
+        own = {"normaliser": self.own} if self.own else {}
+        bleu = {"bleu": asdict(self.bleu)} if self.bleu else {}
+        return {"metric": self.metric, **asdict(self.normalise), **bleu, **own}
 
     @classmethod
     def of(cls, value: Any, place: str) -> CountingRule:
@@ -46,17 +66,32 @@ class CountingRule:
         """
         fields = strict.unique(value, place)
         metric = strict.text_of(fields.pop("metric", None), f"{place}, metric")
+        own = strict.text_of(fields.pop("normaliser", ""), f"{place}, normaliser")
+        bleu = _bleu_of(fields.pop("bleu"), f"{place}, bleu") if "bleu" in fields else None
         names = {each.name for each in dataclasses.fields(Normalisation)}
         if fields.keys() != names or not all(isinstance(each, bool) for each in fields.values()):
             raise InputError(place, f"{', '.join(sorted(names))} were expected, true or false", REMEDY)
-        return cls(metric, Normalisation(**fields))
+        return cls(metric, Normalisation(**fields), bleu, own)
 
     def __str__(self) -> str:
         done = {
             "in lower case": self.normalise.lowercase,
             "without punctuation": self.normalise.strip_punctuation,
         }
-        return f"{self.metric} ({', '.join(name for name, is_so in done.items() if is_so) or 'as they were'})"
+        how = [name for name, is_so in done.items() if is_so] or ["as they were"]
+        if self.bleu:
+            how.append(f"tokenizer {self.bleu.tokenize}{', its case lowered' if self.bleu.lowercase else ''}")
+        if self.own:
+            how.append(f"normaliser {self.own}")
+        return f"{self.metric} ({', '.join(how)})"
+
+
+def _bleu_of(value: Any, place: str) -> BleuSettings:
+    fields = strict.unique(value, place)
+    try:
+        return BleuSettings(**fields)
+    except (TypeError, ValueError) as error:
+        raise InputError(place, "lowercase and tokenize of sacrebleu were expected", REMEDY) from error
 
 
 @dataclass(frozen=True)
@@ -94,7 +129,7 @@ def rescored_rows(
         given: the same lists before they were normalised; "transcript" is then the chosen text as it stands there.
         missing: utterances whose list was lost; their rows have "missing": true.
     """
-    counted = CountingRule(candidates.table.metric.name, normalise).as_object()
+    counted = CountingRule.made(candidates.table.metric, normalise).as_object()
     scores = candidates.scores(weight)
     offsets = candidates.table.offsets
     sources = [None] * len(candidates.lists) if given is None else given

@@ -11,7 +11,7 @@ from rapidfuzz.distance import Levenshtein
 
 from quartet.config.nbest import UTTERANCE
 from quartet.errors import InputError
-from quartet.nbest.metrics import Metric
+from quartet.nbest.metrics import Metric, bleu_settings
 from quartet.nbest.normalise import default_normalisation
 from quartet.nbest.rerank import Selection
 from quartet.nbest.rescored_file import RescoredLine
@@ -169,7 +169,15 @@ def _check_counted(a: Sequence[RescoredLine], b: Sequence[RescoredLine], metric:
                 f"the texts are those for {rule}, of which {metric.name} is another figure",
                 f"compare by {rule.metric}, or rescore with the metric {metric.name}",
             )
-    if len({rule.normalise for rule in rules}) > 1:
+        wanted = bleu_settings(metric)
+        if rule.bleu is not None and wanted is not None and rule.bleu != wanted:
+            case = " --bleu-lowercase" if rule.bleu.lowercase else ""
+            raise InputError(
+                "the two results",
+                f"the texts are those for {rule}, of which the BLEU asked for is another figure",
+                f"compare with --bleu-tokenize {rule.bleu.tokenize}{case}, or rescore with the BLEU wanted",
+            )
+    if len({(rule.normalise, rule.own) for rule in rules}) > 1:
         raise InputError(
             "the two results",
             f"the texts are not made alike: for {' and for '.join(map(str, rules))}",
