@@ -10,7 +10,7 @@ from nltk.tokenize.punkt import PunktParameters
 
 from quartet.errors import InputError
 from quartet.text.documents import documents_of
-from quartet.text.plain import DOCUMENT_LINES, draft_lines, read_text
+from quartet.text.plain import DOCUMENT_LINES, draft_lines, draft_sentences, read_text
 from quartet.text.punkt import Punkt
 from quartet.text.segmentation import source_sha256
 from quartet.text.segmenter import Segmenter
@@ -131,3 +131,14 @@ def test_a_line_without_end_is_cut_off(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"short\n" + b"x" * 10_000))
     with pytest.raises(InputError, match=r"bomb\.gz:2: a line of 1,000 characters or more"):
         list(draft_lines(tmp_path / "bomb.gz"))
+
+
+def test_a_line_is_a_sentence_and_a_blank_line_ends_a_paragraph(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("Das ist z. B. der 1. Satz.\n\u732b\u3002\n\nNr. 2.\n\n\nNr. 3.\n")
+    segmenter = Segmenter(Punkt(PunktParameters()), "none")
+    found = [segmenter.segment(one) for one in documents_of(draft_sentences(path))]
+    paragraphs = [[one.sentences for one in each.paragraphs] for each in found]
+    assert paragraphs == [[("Das ist z. B. der 1. Satz.", "\u732b\u3002"), ("Nr. 2.",)], [("Nr. 3.",)]]
+    lines = [segmenter.segment(one) for one in documents_of(draft_lines(path))]
+    assert [len(one.sentences) for each in lines for one in each.paragraphs] == [1, 1, 1, 1]

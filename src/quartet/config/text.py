@@ -72,7 +72,7 @@ def _kind_form(value: Any) -> str:
 
 
 #: The kinds of raw text that one word names.
-CorpusKindName = Literal["wikipedia", "text", "lines", "wikitext", "hub"]
+CorpusKindName = Literal["wikipedia", "text", "lines", "sentences", "wikitext", "hub"]
 
 CorpusKind: TypeAlias = Annotated[
     Annotated[CorpusKindName, Tag(WORD)] | Annotated[HubConfig, Tag(MAP)],
@@ -125,7 +125,7 @@ class CorpusEntry(Source):
         super().__post_init__()
         if self.kind == "wikitext" and self.split is not None:
             raise ValueError("kind wikitext brings its own splits: write split: given")
-        if self.kind in ("wikipedia", "lines") and self.split is None:
+        if self.kind in ("wikipedia", "lines", "sentences") and self.split is None:
             raise ValueError(f"kind {self.kind} has no splits: write their shares")
 
 

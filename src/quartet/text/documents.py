@@ -16,10 +16,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """One paragraph on one line (white space collapsed), or one heading."""
+    """One paragraph on one line (white space collapsed), or one heading.
+
+    Attributes:
+        sentences: where the text brings them; none: they are to be found.
+    """
 
     text: str
     heading: bool = False
+    sentences: tuple[str, ...] = ()
 
 
 class Draft(Protocol):

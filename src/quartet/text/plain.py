@@ -5,9 +5,9 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TextIO
 
@@ -80,11 +80,16 @@ class TextFile:
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """The part of a file that is one document, its blank lines between paragraphs kept."""
+    """The part of a file that is one document, its blank lines between paragraphs kept.
+
+    Attributes:
+        by_line: each line is a sentence; else a line's end is a blank.
+    """
 
     id: str
     title: str
     text: str
+    by_line: bool = False
 
     @property
     def size(self) -> int:
@@ -97,13 +102,14 @@ class TextPart:
 
     def make(self) -> Document:
         """Put the lines together."""
-        return Document(self.id, self.title, tuple(_paragraphs(self.text.split("\n"))))
+        return Document(self.id, self.title, tuple(_paragraphs(self.text.split("\n"), self.by_line)))
 
 
 def draft_lines(path: str | Path) -> Iterator[TextPart]:
     """The documents of a file of sentences, one a line, in an order that no paragraph or document is known of.
 
-    Each line that is not blank is a paragraph, and DOCUMENT_LINES of them are a document, ``name-1``, ``name-2``, ...
+    Each line that is not blank is a paragraph of one sentence, and DOCUMENT_LINES of them are a document, ``name-1``,
+    ``name-2``, ...
 
     Raises:
         InputError: it is no file, holds no text, or is not UTF-8 (it says at which line).
@@ -119,13 +125,30 @@ def draft_lines(path: str | Path) -> Iterator[TextPart]:
         raise InputError(path, "holds no text")
 
 
+def draft_sentences(path: str | Path) -> Iterator[TextPart]:
+    """The documents of a file of sentences, one a line: a blank line ends a paragraph, two or more a document.
+
+    Raises:
+        InputError: as `draft_lines`.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(path, "no such file", "give a file with one sentence a line")
+    empty = True
+    for part in _parts_of(path):
+        empty = False
+        yield replace(part, by_line=True)
+    if empty:
+        raise InputError(path, "holds no text")
+
+
 def parts_of_lines(lines: Iterable[str], name: str) -> Iterator[TextPart]:
-    """Every DOCUMENT_LINES lines as a document, each line a paragraph; blank ones do not count."""
+    """Every DOCUMENT_LINES lines as a document, each a paragraph of one sentence; blank ones do not count."""
     filled = (line.strip() for line in lines if line.strip())
     number = 0
     while some := list(islice(filled, DOCUMENT_LINES)):
         number += 1
-        yield TextPart(f"{name}-{number}", f"{name} {number}", "\n\n".join(some))
+        yield TextPart(f"{name}-{number}", f"{name} {number}", "\n\n".join(some), by_line=True)
 
 
 def _files_of(folder: Path) -> Iterator[TextFile]:
@@ -163,17 +186,15 @@ def _parts_of(file: Path) -> Iterator[TextPart]:
         yield TextPart(f"{name}-{number}", f"{name} {number}", "".join(lines))
 
 
-def _paragraphs(lines: Iterable[str]) -> Iterator[Paragraph]:
+def _paragraphs(lines: Iterable[str], by_line: bool = False) -> Iterator[Paragraph]:
     """What stands between blank lines, its white space collapsed."""
-    words: list[str] = []
-    for line in lines:
-        if found := line.split():
-            words += found
-        elif words:
-            yield Paragraph(" ".join(words))
-            words = []
-    if words:
-        yield Paragraph(" ".join(words))
+    found: list[str] = []
+    for line in chain(lines, ("",)):
+        if words := line.split():
+            found.append(" ".join(words))
+        elif found:
+            yield Paragraph(" ".join(found), sentences=tuple(found) if by_line else ())
+            found = []
 
 
 def lines_of(file: Path) -> Iterator[str]:

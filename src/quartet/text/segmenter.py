@@ -56,9 +56,14 @@ class Segmenter:
         return [paragraph[start:end] for start, end in self.spans(paragraph)]
 
     def segment(self, document: Document) -> SegmentedDocument:
-        """A document's paragraphs cut into sentences; a heading is one sentence, empty paragraphs are left out."""
+        """A document's paragraphs cut into sentences, but those that bring theirs; a heading is one sentence.
+
+        Empty paragraphs are left out.
+        """
         paragraphs = (
-            SegmentedParagraph((p.text,) if p.heading else tuple(self.sentences(p.text)), p.heading)
+            SegmentedParagraph(
+                (p.text,) if p.heading else p.sentences or tuple(self.sentences(p.text)), p.heading
+            )
             for p in document.paragraphs
             if p.text.strip()
         )

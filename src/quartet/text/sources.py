@@ -10,7 +10,7 @@ from pathlib import Path
 
 from quartet.text import plain, wikitext_corpus
 from quartet.text.documents import Draft
-from quartet.text.plain import draft_lines, draft_text
+from quartet.text.plain import draft_lines, draft_sentences, draft_text
 from quartet.text.wikipedia import draft_wikipedia
 from quartet.text.wikitext_corpus import read_wikitext
 
@@ -21,6 +21,7 @@ SOURCES: dict[str, Reader] = {
     "wikipedia": draft_wikipedia,
     "text": draft_text,
     "lines": draft_lines,
+    "sentences": draft_sentences,
     "wikitext": read_wikitext,
 }
 
