@@ -101,6 +101,19 @@ def test_splits_are_theirs_or_as_they_are_mapped(tmp_path: Path) -> None:
         read(tmp_path / "set", splits={"valid": "dev"})
 
 
+def test_files_of_no_split_are_named_and_the_remedy_reads_them(tmp_path: Path) -> None:
+    for name in ("news", "test_reports"):
+        parquet(tmp_path / "set" / f"{name}.parquet", ARTICLES)
+    with pytest.raises(InputError, match=r"1 .*news\.parquet"):
+        read(tmp_path / "set")
+    (tmp_path / "set" / "news.parquet").rename(tmp_path / "set" / "train-1.parquet")
+    (tmp_path / "set" / "test_reports.parquet").rename(tmp_path / "set" / "train-test.parquet")
+    with pytest.raises(InputError, match=r"1 .*train-test\.parquet"):
+        read(tmp_path / "set")
+    (tmp_path / "set" / "train-test.parquet").rename(tmp_path / "set" / "train-2.parquet")
+    assert len(read(tmp_path / "set")) == 2 * len(ARTICLES)
+
+
 def test_a_configuration_is_chosen_by_name(tmp_path: Path) -> None:
     parquet(tmp_path / "set" / "a" / "train.parquet", ARTICLES[:1])
     parquet(tmp_path / "set" / "b" / "train.parquet", ARTICLES[1:])

@@ -5,14 +5,16 @@ A folder of Parquet, JSON or CSV files; the names of its files, or its README.md
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quartet.errors import InputError
+from quartet.files import files_below
 from quartet.text.documents import Draft
-from quartet.text.plain import TextPart, parts_of_lines
+from quartet.text.plain import TextPart, lines_of, parts_of_lines
 from quartet.text.wikitext_corpus import articles
 
 if TYPE_CHECKING:
@@ -55,14 +57,17 @@ class HubReader:
         """Our name of each split that is read, and its `datasets.IterableDataset`."""
         if not path.exists():
             raise InputError(path, "no such file or folder", _REMEDY)
-        from datasets import load_dataset
+        from datasets import load_dataset_builder
 
         try:
             folder, files = (path, None) if path.is_dir() else (path.parent, path.name)
             # a folder that is there, never a name on the hub
-            found = load_dataset(str(folder), self.settings.config, data_files=files, streaming=True)  # nosec B615
+            builder = load_dataset_builder(str(folder), self.settings.config, data_files=files)  # nosec B615
+            found = builder.as_streaming_dataset()
         except Exception as error:  # its own and those of all the libraries below it
             raise _unreadable(path, error) from error
+        if path.is_dir() and self.settings.config is None and not _has_card(path):
+            _check_all_read(path, builder.config.data_files)
         if self.settings.splits is None:
             wanted = {OUR_NAMES.get(name, name): name for name in found}
         else:
@@ -92,6 +97,36 @@ class HubReader:
                 if not isinstance(text, str) or title is None or key is None:
                     raise InputError(f"{path}, {split}, row {number:,}", "a text, title or id is missing")
                 yield text, str(title), str(key)
+
+
+def _has_card(folder: Path) -> bool:
+    """Whether a README.md says by itself which files are read."""
+    card = folder / "README.md"
+    return card.is_file() and any(line.startswith("configs:") for line in lines_of(card))
+
+
+def _check_all_read(folder: Path, read: Mapping[str, Iterable[str]]) -> None:
+    """Raise InputError where files of data are of no split or of two: the library chooses by their names."""
+    from datasets.data_files import FILES_TO_IGNORE
+
+    chosen = Counter(str(Path(file).resolve()) for files in read.values() for file in set(files))
+    remedy = "name each train-1, train-2, ..., validation-1 or test-1 with its ending, or move them away"
+    if twice := [Path(file).name for file, times in chosen.items() if times > 1]:
+        reason = f"{len(twice)} files are of two splits, by their names: {', '.join(twice):.200}"
+        raise InputError(folder, reason, remedy)
+    left = [
+        file.relative_to(folder)
+        for file in files_below(folder)
+        if {".parquet", ".json", ".jsonl", ".csv", ".tsv"} & set(file.suffixes)
+        if file.name not in FILES_TO_IGNORE and str(file.resolve()) not in chosen
+        if not any(part.startswith((".", "__")) for part in file.relative_to(folder).parts)
+    ]
+    if left:
+        raise InputError(
+            folder,
+            f"{len(left)} files are of no split, by the names of the others: {', '.join(map(str, left)):.200}",
+            remedy,
+        )
 
 
 def _batches(path: Path, rows: Any) -> Iterator[dict[str, list[Any]]]:
