@@ -142,3 +142,10 @@ def test_a_line_is_a_sentence_and_a_blank_line_ends_a_paragraph(tmp_path: Path) 
     assert paragraphs == [[("Das ist z. B. der 1. Satz.", "\u732b\u3002"), ("Nr. 2.",)], [("Nr. 3.",)]]
     lines = [segmenter.segment(one) for one in documents_of(draft_lines(path))]
     assert [len(one.sentences) for each in lines for one in each.paragraphs] == [1, 1, 1, 1]
+
+
+def test_hidden_files_are_no_text(tmp_path: Path) -> None:
+    for name in ("a.txt", ".ipynb_checkpoints/a.txt", "._a.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("A tale.")
+    assert [one.id for one in read_text(tmp_path)] == ["a"]

@@ -31,9 +31,10 @@ LONGEST_LINE = 1 << 27
 def read_text(path: str | Path) -> Iterator[Document]:
     """Yield the documents of a folder or of a file; blank lines separate paragraphs, other line ends are blanks.
 
-    A folder: every .txt file below it is one document, in the order of the paths; its id is the path below
-    the folder without ``.txt``, its title the file's name. One file: two or more blank lines separate its
-    documents, named ``name-1``, ``name-2``, ... No line is taken for a heading. One document is in memory at a
+    A folder: every .txt file below it is one document, in the order of the paths, but hidden ones (a name on the way
+    begins with a dot); its id is the path below the folder without ``.txt``, its title the file's name. One file: two
+    or more blank lines separate its documents, named ``name-1``, ``name-2``, ... No line is taken for a heading. One
+    document is in memory at a
     time.
 
     Raises:
@@ -155,6 +156,8 @@ def _files_of(folder: Path) -> Iterator[TextFile]:
     files = []
     for file in files_below(folder):
         if not file.name.lower().removesuffix(".gz").endswith(ENDINGS):
+            continue
+        if any(part.startswith(".") for part in file.relative_to(folder).parts):
             continue
         if file.suffix not in ENDINGS:
             raise InputError(
