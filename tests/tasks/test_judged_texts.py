@@ -56,6 +56,9 @@ def test_parquet_gives_the_same(tmp_path: Path) -> None:
         ("a.csv", "2,a,b\n2,c\n", r"a\.csv:2: 2 columns, the first line has 3"),
         ("a.csv", "text1,text2,Score,text1\na,b,2,c\n", r"a\.csv:1: names the column text1 twice"),
         ("a.jsonl", '{"text1": "a", "text2": "b", "Score": 2}\n', r"a\.jsonl:1: no column similarity; there are"),
+        ("a.tsv", "split\ttext1\ttext2\tScore\ntrain\ta\tb\t2\ndev\tc\td\t2\n", r"a\.tsv:3: .*split.*train.*dev"),
+        ("a.jsonl", '{"language": "de", "text1": "a", "text2": "b", "similarity": 2}\n'
+                    '{"language": "ar", "text1": "a", "text2": "b", "similarity": 2}\n', r"a\.jsonl:2: .*language"),
         ("a.tsv", "text1\ttext2\tScore\n", r"a\.tsv: holds no pair with a score"),
         ("a.tsv", "\n", r"a\.tsv: is empty"),
     ],

@@ -38,6 +38,9 @@ MORE = "..."
 #: Where lines with another number of columns are passed over: at most one in so many.
 BROKEN = 1000
 
+#: Columns whose values are parts of a set: a file is one part.
+PARTS = ("split", "SemEval_set", "language", "lang")
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -128,6 +131,29 @@ class JudgedTexts:
     number: Any
 
 
+def _one_part(rows: Iterable[PlacedRow | None]) -> Iterator[PlacedRow | None]:
+    """The rows as they are.
+
+    Raises:
+        InputError: a column that tells parts of a set apart, and is not read, holds more than one value.
+    """
+    first: dict[str, Any] = {}
+    for found in rows:
+        if found is not None:
+            place, row, columns = found
+            for name in PARTS:
+                value = row.get(name)
+                if value is None or name in (*columns.needed, columns.number):
+                    continue
+                if first.setdefault(name, value) != value:
+                    raise InputError(
+                        place,
+                        f"the column {name} holds {first[name]!r:.40} and {value!r:.40}, and one file is one part",
+                        f"write a file of each {name} with the lines of that alone",
+                    )
+        yield found
+
+
 def judged_texts(path: Path, files: ColumnMap) -> Iterator[JudgedTexts | None]:
     """Yield the examples of a file; None for each that is passed over, because nobody judged it or its line is broken.
 
@@ -135,7 +161,7 @@ def judged_texts(path: Path, files: ColumnMap) -> Iterator[JudgedTexts | None]:
         InputError: the file is malformed, a key occurs again, or too many lines are broken.
     """
     seen: set[str] = set()
-    for found in _rows(path, files):
+    for found in _one_part(_rows(path, files)):
         if found is None:
             yield None
             continue
