@@ -102,3 +102,16 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="cannot be read") as caught:
             read()
         assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+def test_labelled_texts_are_read_in_either_encoding_and_with_tabs(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "texts.txt"
+    path.write_bytes("__label__pos\tEin sch\u00f6ner Film\n__label__neg \u00dcbel\n".encode(encoding))
+    assert [(one.label, one.text) for one in read_labelled(path)] == [
+        ("pos", "Ein sch\u00f6ner Film"),
+        ("neg", "\u00dcbel"),
+    ]
+    path.write_text("__label__pos a\n__label__neg __label__pos b\n")
+    with pytest.raises(InputError, match=r"texts\.txt:2: .*two labels"):
+        read_labelled(path)

@@ -83,6 +83,19 @@ def text_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[str, str]]
         raise InputError(path, f"cannot be read ({error.strerror or error})") from error
 
 
+def western_lines(path: Path) -> list[tuple[str, str]]:
+    """As `text_lines`: in UTF-8 where the whole file is that, else in Windows-1252, as older sets are published.
+
+    A text of letters beyond ASCII in Windows-1252 is hardly ever valid UTF-8, so that the bytes decide.
+    """
+    try:
+        return list(text_lines(path))
+    except InputError as error:
+        if not isinstance(error.__cause__, UnicodeDecodeError):
+            raise
+        return list(text_lines(path, "cp1252"))
+
+
 def decoded_lines(
     file: IO[bytes] | gzip.GzipFile, name: str | Path, encoding: str = "utf-8"
 ) -> Iterator[tuple[str, str]]:

@@ -22,7 +22,7 @@ from quartet.tasks.judged_texts import (
     JudgedTexts,
     set_format,
 )
-from quartet.tasks.set_files import SetFormat, SetKind, number_of, text_lines
+from quartet.tasks.set_files import SetFormat, SetKind, number_of, text_lines, western_lines
 
 SPLITS = ("train", "dev", "test")
 SENTENCES = ("sentence1", "sentence2")
@@ -67,13 +67,13 @@ def read_lee(texts_path: str | Path, similarities_path: str | Path) -> Similarit
     """Lee, Pincombe and Welsh's documents, one a line, with the matrix of their mean human similarity.
 
     The matrix (tab-separated, a row a document) is upper triangular; all pairs above its diagonal are taken,
-    1,225 for the 50 documents of the set. The texts are in Windows-1252.
+    1,225 for the 50 documents of the set. The texts are in UTF-8, or all in Windows-1252.
 
     Raises:
         InputError: a file is missing or malformed, or the two do not fit each other.
     """
     texts = []
-    for place, line in text_lines(Path(texts_path), "cp1252"):
+    for place, line in western_lines(Path(texts_path)):
         if not line.strip():
             raise InputError(place, "an empty document")
         texts.append(line.strip())
