@@ -46,7 +46,13 @@ def trained(settings: TokenizerEntry, text: Path) -> tuple[TextTokenizer, dict[s
     assert settings.kind != "pretrained"
     assert settings.vocab_size is not None
     assert settings.lowercase is not None
-    made = train_tokenizer(settings.kind, SentencesOf(text), settings.vocab_size, settings.lowercase)
+    made = train_tokenizer(
+        settings.kind,
+        SentencesOf(text),
+        settings.vocab_size,
+        settings.lowercase,
+        strip_accents=settings.strip_accents,
+    )
     origin = {"file": str(text), "sha256": sha256(text)}
     return made, {"lowercase": settings.lowercase, "trained_on": origin}
 

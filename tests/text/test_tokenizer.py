@@ -24,19 +24,23 @@ TEXTS = [
 
 
 LOWER, CASED = (
-    train_tokenizer("wordpiece", TEXTS, 260, lowercase=lowercase, character_coverage=1.0)
+    train_tokenizer(
+        "wordpiece", TEXTS, 260, lowercase=lowercase, strip_accents=lowercase, character_coverage=1.0
+    )
     for lowercase in (True, False)
 )
 
 
 @pytest.fixture(scope="module")
 def pieces() -> TextTokenizer:
-    return train_tokenizer("wordpiece", TEXTS, 200, lowercase=True, character_coverage=1.0)
+    return train_tokenizer(
+        "wordpiece", TEXTS, 200, lowercase=True, strip_accents=True, character_coverage=1.0
+    )
 
 
 @pytest.fixture(scope="module")
 def words() -> TextTokenizer:
-    return train_tokenizer("word", iter(TEXTS), 30, lowercase=True)
+    return train_tokenizer("word", iter(TEXTS), 30, lowercase=True, strip_accents=True)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +52,7 @@ def blanks() -> TextTokenizer:
 @pytest.mark.parametrize("kind", ["wordpiece", "word", "whitespace"])
 def test_the_same_texts_give_the_same_file(kind: Pieces) -> None:
     # The library alone numbers the ## characters anew in each training.
-    made = {train_tokenizer(kind, TEXTS, 150, lowercase=True).to_json() for _ in range(4)}
+    made = {train_tokenizer(kind, TEXTS, 150, lowercase=True, strip_accents=True).to_json() for _ in range(4)}
     assert len(made) == 1
 
 
@@ -140,13 +144,13 @@ def test_unknown_words_of_the_corpus_take_no_place_in_a_small_vocabulary() -> No
 
 
 def test_words_between_blanks_are_lower_cased_where_asked() -> None:
-    tokenizer = train_tokenizer("whitespace", ["É The <unk> [MASK]"], 30, lowercase=True)
+    tokenizer = train_tokenizer("whitespace", ["É The <unk> [MASK]"], 30, lowercase=True, strip_accents=True)
     assert tokenizer.tokens(tokenizer.encode("THE é [mask] [MASK]")) == ["the", "é", "[UNK]", "[UNK]"]
 
 
 def test_rare_characters_get_no_piece_and_ascii_always_does() -> None:
     texts = ["the cat sat on the mat"] * 1000 + ["Ω"]
-    tokenizer = train_tokenizer("wordpiece", texts, 150, lowercase=True)
+    tokenizer = train_tokenizer("wordpiece", texts, 150, lowercase=True, strip_accents=True)
     assert tokenizer.tokens(tokenizer.encode("Ω z {")) == ["[UNK]", "z", "{"]
 
 
@@ -191,9 +195,24 @@ def test_a_tokenizer_with_other_specials_is_refused(pieces: TextTokenizer, tmp_p
 )
 def test_a_vocabulary_needs_text_and_room(kind: Pieces, texts: list[str], size: int) -> None:
     with pytest.raises(InputError, match="tokenizer"):
-        train_tokenizer(kind, texts, size, lowercase=True)
+        train_tokenizer(kind, texts, size, lowercase=True, strip_accents=True)
 
 
 def test_an_iterator_that_ends_is_refused_for_pieces() -> None:
     with pytest.raises(TypeError, match="read twice"):
-        train_tokenizer("wordpiece", iter(TEXTS), 300, lowercase=True)
+        train_tokenizer("wordpiece", iter(TEXTS), 300, lowercase=True, strip_accents=True)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("m\u00f6chte", "mochte"),
+        ("\u043c\u043e\u0439", "\u043c\u043e\u0438"),
+        ("\u30d1\u30f3\u30c0", "\u30cf\u30f3\u30c0"),
+        ("\u092e\u0947\u0902", "\u092e"),
+    ],
+)
+def test_lower_case_keeps_accents_unless_they_are_stripped(one: str, other: str) -> None:
+    for strip in (False, True):
+        made = train_tokenizer("wordpiece", [one, other] * 50, 400, lowercase=True, strip_accents=strip)
+        assert (made.encode(one) == made.encode(other)) is strip

@@ -133,8 +133,8 @@ class CorpusEntry(Source):
 class TokenizerEntry:
     """An entry of ``tokenizers:``: trained on the training split of ``corpus``, or the vocabulary of a BERT.
 
-    ``vocab_size`` and ``lowercase`` are for what is trained. ``source`` is for kind ``pretrained``: a folder or
-    ``owner/name@revision``; ``corpus`` is then the one that the vocabulary is used with, and decides nothing.
+    ``vocab_size``, ``lowercase`` and ``strip_accents`` are for what is trained. ``source`` is for kind ``pretrained``:
+    a folder or ``owner/name@revision``; ``corpus`` is then the one that the vocabulary is used with, and decides nothing.
     """
 
     kind: Literal[Pieces, "pretrained"]
@@ -142,6 +142,7 @@ class TokenizerEntry:
     vocab_size: Annotated[int, Field(ge=32)] | None = None
     lowercase: bool | None = None
     source: Text | None = None
+    strip_accents: bool = False
 
     def __post_init__(self) -> None:
         trained = {"vocab_size": self.vocab_size, "lowercase": self.lowercase}
@@ -153,6 +154,8 @@ class TokenizerEntry:
         for key, value in unwanted.items():
             if value is not None:
                 raise ValueError(f"{key} means nothing for kind {self.kind}: take it out")
+        if self.strip_accents and self.kind in ("pretrained", "whitespace"):
+            raise ValueError(f"strip_accents means nothing for kind {self.kind}: take it out")
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)

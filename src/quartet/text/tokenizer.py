@@ -234,6 +234,7 @@ def train_tokenizer(
     vocab_size: int,
     lowercase: bool,
     character_coverage: float = 0.9995,
+    strip_accents: bool = False,
 ) -> TextTokenizer:
     """Learn a vocabulary; the same texts give the same file, byte by byte.
 
@@ -243,9 +244,11 @@ def train_tokenizer(
         texts: the training texts; for ``wordpiece`` they are read twice, so an iterator will not do
             (`documents.SentencesOf` will).
         vocab_size: ids at most, specials included.
-        lowercase: lower-case and strip accents, as BERT's uncased models do (``whitespace``: lower-case only).
+        lowercase: lower-case.
         character_coverage: for ``wordpiece``: the rarest characters that together make up the rest of the running
             text (1 - coverage) get no piece, and a word with one of them is [UNK]. Printable ASCII always has.
+        strip_accents: as BERT's uncased English models do, with all marks of letters, vowel signs of Hindi and Thai
+            too: texts that differ in them alone become equal. ``whitespace`` does not read it.
 
     Raises:
         InputError: there is no such kind, `texts` is one string, there is no text, or vocab_size has no
@@ -255,11 +258,11 @@ def train_tokenizer(
     if isinstance(texts, str):
         checked_texts(texts)
     if kind == "wordpiece":
-        return _train_pieces(texts, vocab_size, lowercase, character_coverage)
-    return _train_words(kind, texts, vocab_size, lowercase)
+        return _train_pieces(texts, vocab_size, lowercase, strip_accents, character_coverage)
+    return _train_words(kind, texts, vocab_size, lowercase, strip_accents)
 
 
-def _base(kind: Pieces, model: models.Model, lowercase: bool) -> Tokenizer:
+def _base(kind: Pieces, model: models.Model, lowercase: bool, strip: bool) -> Tokenizer:
     tokenizer = Tokenizer(model)
     if kind == "whitespace":
         special = Regex(rf"(?<!\S)({'|'.join(map(re.escape, SPECIALS))})(?!\S)")
@@ -267,21 +270,25 @@ def _base(kind: Pieces, model: models.Model, lowercase: bool) -> Tokenizer:
         tokenizer.normalizer = normalizers.Sequence([normalizers.Replace(special, UNKNOWN_WORD), *case])
         tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     else:
-        tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+        tokenizer.normalizer = normalizers.BertNormalizer(
+            lowercase=lowercase, strip_accents=None if strip == lowercase else strip
+        )  # None: as lowercase says
         tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     return tokenizer
 
 
-def _finished(kind: Pieces, model: models.Model, lowercase: bool) -> TextTokenizer:
-    tokenizer = _base(kind, model, lowercase)
+def _finished(kind: Pieces, model: models.Model, lowercase: bool, strip: bool) -> TextTokenizer:
+    tokenizer = _base(kind, model, lowercase, strip)
     if isinstance(model, models.WordPiece):
         tokenizer.decoder = decoders.WordPiece(prefix=PREFIX)
     tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIALS])
     return TextTokenizer(tokenizer)
 
 
-def _train_words(kind: Pieces, texts: Iterable[str], vocab_size: int, lowercase: bool) -> TextTokenizer:
-    tokenizer = _base(kind, models.WordLevel(unk_token=SPECIALS[1]), lowercase)
+def _train_words(
+    kind: Pieces, texts: Iterable[str], vocab_size: int, lowercase: bool, strip: bool
+) -> TextTokenizer:
+    tokenizer = _base(kind, models.WordLevel(unk_token=SPECIALS[1]), lowercase, strip)
     # The library orders words by frequency, then by alphabet. One more is asked for: UNKNOWN_WORD may be among them.
     trainer = trainers.WordLevelTrainer(
         vocab_size=vocab_size + 1, special_tokens=list(SPECIALS), show_progress=False
@@ -292,13 +299,15 @@ def _train_words(kind: Pieces, texts: Iterable[str], vocab_size: int, lowercase:
     if len(words) <= len(SPECIALS):
         raise InputError("tokenizer", f"no word fits a vocabulary of {vocab_size}, or there is no text")
     vocabulary = {word: number for number, word in enumerate(words)}
-    return _finished(kind, models.WordLevel(vocabulary, unk_token=SPECIALS[1]), lowercase)
+    return _finished(kind, models.WordLevel(vocabulary, unk_token=SPECIALS[1]), lowercase, strip)
 
 
-def _train_pieces(texts: Iterable[str], vocab_size: int, lowercase: bool, coverage: float) -> TextTokenizer:
+def _train_pieces(
+    texts: Iterable[str], vocab_size: int, lowercase: bool, strip: bool, coverage: float
+) -> TextTokenizer:
     if iter(texts) is texts:
         raise TypeError("the texts are read twice: give a list or an object that can be iterated again")
-    tokenizer = _base("wordpiece", models.WordPiece(unk_token=SPECIALS[1]), lowercase)
+    tokenizer = _base("wordpiece", models.WordPiece(unk_token=SPECIALS[1]), lowercase, strip)
     alphabet = _alphabet(texts, tokenizer.normalizer.normalize_str, coverage)
     splits = tokenizer.pre_tokenizer.pre_tokenize_str
     # The library numbers ## characters in the order of a randomly seeded hash map, and merges break ties by number.
@@ -321,7 +330,9 @@ def _train_pieces(texts: Iterable[str], vocab_size: int, lowercase: bool, covera
         show_progress=False,
     )
     tokenizer.train_from_iterator(texts, trainer)
-    return _finished("wordpiece", models.WordPiece(tokenizer.get_vocab(), unk_token=SPECIALS[1]), lowercase)
+    return _finished(
+        "wordpiece", models.WordPiece(tokenizer.get_vocab(), unk_token=SPECIALS[1]), lowercase, strip
+    )
 
 
 def _alphabet(texts: Iterable[str], normalise: Callable[[str], str], coverage: float) -> list[str]:
