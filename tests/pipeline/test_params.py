@@ -263,7 +263,7 @@ MISTAKES = {
     "an unknown kind": (
         "kind: wikipedia\n",
         "kind: wikipediaa\n",
-        "corpora.wikipedia-sample.kind: Input should be 'wikipedia', 'text', 'lines', 'wikitext' or 'hub'",
+        "corpora.wikipedia-sample.kind: Input should be 'wikipedia', 'text', 'lines', 'sentences', 'wikitext' or 'hub'",
     ),
     "an unknown key of a data set": (
         "kind: wikipedia\n",
@@ -410,8 +410,8 @@ EDITS = {
         r"rerank\.combine\[0\]: [^;]*$",
     ),
     "a comma in a number": (
-        "lowercase: true}",
-        "lowercase: true, a: 1,000}",
+        "strip_accents: true}",
+        "strip_accents: true, a: 1,000}",
         r"tokenizers\.wordpiece-1k: 0 .*1000",
     ),
     "a seed of more than 32 bits": ("seeds: [1]", "seeds: [4294967296]", r"seeds\[0\]: .*4294967296"),

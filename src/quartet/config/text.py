@@ -134,7 +134,8 @@ class TokenizerEntry:
     """An entry of ``tokenizers:``: trained on the training split of ``corpus``, or the vocabulary of a BERT.
 
     ``vocab_size``, ``lowercase`` and ``strip_accents`` are for what is trained. ``source`` is for kind ``pretrained``:
-    a folder or ``owner/name@revision``; ``corpus`` is then the one that the vocabulary is used with, and decides nothing.
+    a folder or ``owner/name@revision``; ``corpus`` is then the one that the vocabulary is used with, and decides
+    nothing.
     """
 
     kind: Literal[Pieces, "pretrained"]
