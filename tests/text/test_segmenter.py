@@ -123,3 +123,9 @@ def test_a_no_break_space_is_a_blank_and_stays(space: str) -> None:
 def test_no_text_to_train_on_is_an_error() -> None:
     with pytest.raises(InputError, match="no text to train Punkt on"):
         load_segmenter("trained", "english", lambda: iter(()))
+
+
+def test_the_origin_says_where_no_abbreviation_always_counts() -> None:
+    german, english = (load_segmenter("published", each, lambda: iter(())) for each in ("german", "english"))
+    assert "numbers alone" in german.provenance
+    assert "numbers alone" not in english.provenance

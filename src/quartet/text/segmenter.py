@@ -105,10 +105,11 @@ def load_segmenter(
         origin = f"model {choice.name}"
     abbreviations = punkt_model.add_curated(known, language) if curated else NONE
     made_of = punkt_model.versions(package=curated or choice == "published")
-    provenance = (
-        f"{origin}{', with curated abbreviations' if curated else ''} "
-        f"({made_of}, parameters {punkt_model.digest(known, abbreviations)[:16]})"
-    )
+    lists = ""
+    if curated:
+        always, _ = punkt_model.curated_abbreviations(language)
+        lists = f", with curated abbreviations{'' if always else ' before numbers alone'}"
+    provenance = f"{origin}{lists} ({made_of}, parameters {punkt_model.digest(known, abbreviations)[:16]})"
     return Segmenter(Punkt(known, abbreviations), provenance)
 
 
