@@ -90,6 +90,8 @@ def load_segmenter(
     Raises:
         InputError: there is no such model or no such list, it is damaged, or there is no text to train on.
     """
+    from punkt.model.prefixes import curated_abbreviations
+
     from quartet.text import punkt_model
     from quartet.text.punkt import NONE, Punkt
 
@@ -107,7 +109,7 @@ def load_segmenter(
     made_of = punkt_model.versions(package=curated or choice == "published")
     lists = ""
     if curated:
-        always, _ = punkt_model.curated_abbreviations(language)
+        always, _ = curated_abbreviations(language)
         lists = f", with curated abbreviations{'' if always else ' before numbers alone'}"
     provenance = f"{origin}{lists} ({made_of}, parameters {punkt_model.digest(known, abbreviations)[:16]})"
     return Segmenter(Punkt(known, abbreviations), provenance)
