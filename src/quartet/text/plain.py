@@ -34,8 +34,7 @@ def read_text(path: str | Path) -> Iterator[Document]:
     A folder: every .txt file below it is one document, in the order of the paths, but hidden ones (a name on the way
     begins with a dot); its id is the path below the folder without ``.txt``, its title the file's name. One file: two
     or more blank lines separate its documents, named ``name-1``, ``name-2``, ... No line is taken for a heading. One
-    document is in memory at a
-    time.
+    document is in memory at a time.
 
     Raises:
         InputError: there is no text, a file is not UTF-8 (it says which and at which line), or a folder has a .TXT or
