@@ -129,6 +129,7 @@ def test_the_facts_of_a_run_are_those_of_its_manifests_and_cards(workspace: Path
         experiment="tiny",
         device="cpu (2 threads, A)",
         seeds=(1, 2),
+        draws=100,
         corpora=(
             CorpusFacts(
                 name="wikipedia-sample",
