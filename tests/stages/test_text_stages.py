@@ -59,7 +59,9 @@ def run_all() -> None:
 def test_a_berts_vocabulary_takes_the_place_of_a_trained_one(layout: Layout, workspace: Path) -> None:
     save_bert_tokenizer(workspace / "bert")
     path = workspace / "params.yaml"
-    entry = "{kind: wordpiece, corpus: wikipedia-sample, vocab_size: 120, lowercase: true}"
+    entry = (
+        "{kind: wordpiece, corpus: wikipedia-sample, vocab_size: 120, lowercase: true, strip_accents: true}"
+    )
     text = path.read_text()
     assert entry in text
     path.write_text(text.replace(entry, "{kind: pretrained, corpus: wikipedia-sample, source: bert}"))
@@ -116,7 +118,7 @@ def test_wikitext_keeps_its_splits_and_its_words(layout: Layout, workspace: Path
         "kind: text": "kind: wikitext",
         "source: books": "source: wikitext",
         "split: {valid: 0.1, test: 0.1}": "split: given",
-        "kind: wordpiece, corpus: wikipedia-sample, vocab_size: 120, lowercase: true": (
+        "kind: wordpiece, corpus: wikipedia-sample, vocab_size: 120, lowercase: true, strip_accents: true": (
             "kind: whitespace, corpus: wikipedia-sample, vocab_size: 120, lowercase: false"
         ),
     }
