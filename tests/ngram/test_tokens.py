@@ -35,7 +35,7 @@ def test_split_words_are_those_of_a_word_tokenizer(text: str, lowercase: bool) -
     words = splitter(TokenConfig(lowercase=lowercase, punctuation="split"))(text)
     assert all(word.split() == [word] for word in words), "KenLM reads the same tokens"
     if words:
-        tokenizer = train_tokenizer("word", [text], 1000, lowercase)
+        tokenizer = train_tokenizer("word", [text], 1000, lowercase, strip_accents=lowercase)
         assert tokenizer.tokens(tokenizer.encode(text)) == words
 
 
