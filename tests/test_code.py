@@ -145,6 +145,11 @@ def test_what_somebody_is_told_does_not_count(package: Path, old: str, new: str)
     [
         ("raise ValueError(size)", "raise KeyError(size)"),  # somebody may catch it
         ("raise ValueError(size)", "pass"),
+        (
+            "half = size / 2\n    if half:\n        return half\n    raise ValueError",
+            "half = size / 3\n    if half:\n        return half\n    raise ValueError",
+        ),
+        ("run.size = 2\n    raise ValueError", "run.size = 3\n    raise ValueError"),
         ("assert size", "assert not size"),
         ("run.tell('old')", "run.tell('new')"),
         ("return _used(size)", "return size"),

@@ -252,14 +252,25 @@ def _passed_by(node: ast.stmt) -> bool:
 def _what_counts(nodes: Sequence[Any]) -> Iterator[Any]:
     """Those of a list that may change a result: no texts that stand alone, nothing for type checkers or readers only.
 
-    Values that are put together right before a ``raise`` are for what it says.
+    Names that are given values right before a ``raise``, with nothing between, are for what it says.
     """
-    ends = bool(nodes) and isinstance(nodes[-1], ast.Raise)
+    last = len(nodes) - 1
+    if nodes and isinstance(nodes[-1], ast.Raise):
+        while last and _names_something(nodes[last - 1]):
+            last -= 1
+        nodes = [*nodes[:last], nodes[-1]]
     for node in nodes:
         if isinstance(node, ast.If) and _for_type_checkers(node):
             yield from _what_counts(node.orelse)
-        elif not (_says(node) or (ends and isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign))):
+        elif not _says(node):
             yield node
+
+
+def _names_something(node: ast.AST) -> bool:
+    """Whether a statement gives values to names, and to nothing else."""
+    if isinstance(node, ast.Assign):
+        return all(isinstance(target, ast.Name) for target in node.targets)
+    return isinstance(node, ast.AnnAssign | ast.AugAssign) and isinstance(node.target, ast.Name)
 
 
 def _says(node: ast.AST) -> bool:
